@@ -119,7 +119,7 @@ def test_the_documentation_knows_every_method() -> None:
         assert [name for name in METHODS if f"`{name}`" not in text] == []
     for entry in METHODS.values():
         assert f"`{entry.name}`" in (ROOT / "docs" / entry.page).read_text(encoding="utf-8")
-        assert entry.factory in (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+        assert entry.factory in (ROOT / "docs" / "scikit_learn.md").read_text(encoding="utf-8")
 
 
 def test_the_recipe_page_knows_every_setting() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from incrowd.tables.reading.read import read
-from incrowd.tables.reading.source import Origin
+from incrowd.tables.reading.source import MISSING_MARKERS, Origin
 from incrowd.vocabulary.schema import ColumnType
 
 
@@ -46,12 +47,43 @@ def numbered_classes(estimator: Any, y: Any, rows: int) -> tuple[npt.NDArray[Any
     return classes, numbers
 
 
+def class_words(classes: npt.NDArray[Any]) -> list[str]:
+    """The classes as the text that a release shows; their numbers, where a text would be read as a missing value."""
+    words = [str(value) for value in classes.tolist()]
+    odd = len({*words}) < len(words) or not {*words}.isdisjoint(("", *MISSING_MARKERS))
+    return [str(number) for number in range(len(words))] if odd else words
+
+
+def target_name(y: Any, columns: Sequence[str]) -> str:
+    """What the class is called: as y is, if no column has the name."""
+    name = getattr(y, "name", None)
+    if isinstance(name, str) and name and name not in columns:
+        return name
+    return free_name("class", columns)
+
+
+def free_name(name: str, columns: Sequence[str]) -> str:
+    """The name, with underscores after it until no column has it."""
+    while name in columns:
+        name += "_"
+    return name
+
+
 def column_type(dtype: pl.DataType) -> ColumnType:
     """The type of a column of X, by the type its frame gives it."""
     if dtype.is_integer():
         return ColumnType.INTEGER
     if dtype.is_numeric():
         return ColumnType.REAL
-    if dtype == pl.Date:
+    if isinstance(dtype, pl.Date | pl.Datetime):
         return ColumnType.DATE
     return ColumnType.BOOLEAN if dtype == pl.Boolean else ColumnType.CATEGORICAL
+
+
+def released_type(column: pl.Series) -> ColumnType:
+    """The type in which a column of X is released: whole numbers are such, also where they are kept as floats.
+
+    What is drawn inside an interval of whole numbers is then whole, and never between a cut and the number at it.
+    """
+    kind = column_type(column.dtype)
+    return ColumnType.INTEGER if kind is ColumnType.REAL and (column == column.round()).all() else kind

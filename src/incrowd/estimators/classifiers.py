@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from incrowd.errors import ParameterError, ValuesError, guarded
-from incrowd.estimators.arrays import column_type, frame_of, numbered_classes
+from incrowd.estimators.arrays import column_type, frame_of, numbered_classes, target_name
 from incrowd.models.drawings import export_text
 from incrowd.models.equivalent_table import to_table
 from incrowd.models.induction.kadet import KAdet
@@ -106,11 +106,10 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         """Grow the tree and recount it by the independent checker; raises unless everything holds."""
         frame, _ = self._frame(X, reset=True)
-        name = getattr(y, "name", None)
         self.classes_, codes = numbered_classes(self, y, frame.height)
         if len(self.classes_) < 2:
             raise ValueError(f"{type(self).__name__} needs at least 2 classes; y has one class")
-        self._target = name if isinstance(name, str) and name and name not in frame.columns else _free(frame)
+        self._target = target_name(y, frame.columns)
         frame = frame.with_columns(pl.Series(self._target, codes).cast(pl.String))
         made = guarded(run_model)(ModelJob(frame, self._recipe(frame), self._method()))
         self.model_ = _with_classes(made.model, self.classes_)
@@ -221,14 +220,6 @@ def _with_classes(model: PublishedTree, classes: npt.NDArray[Any]) -> PublishedT
     """The model with the classes of y in place of their numbers."""
     named = tuple(_plain(classes[int(str(number))]) for number in model.classes)
     return replace(model, classes=named, tree=replace(model.tree, classes=named))
-
-
-def _free(frame: pl.DataFrame) -> str:
-    """A name for the class that no column has."""
-    name = "class"
-    while name in frame.columns:
-        name += "_"
-    return name
 
 
 def _loose(kind: ColumnType) -> ColumnType:

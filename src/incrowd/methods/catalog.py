@@ -51,7 +51,7 @@ class MethodEntry(MethodTraits):
 MethodOrName: TypeAlias = str | MethodEntry | type[Any] | Method
 """Wherever a method is named, it may be passed as well: as an object with its parameters, its class, or its entry."""
 _ROOM = "incrowd.methods"
-_GENERALIZING: dict[str, Any] = {"numeric": INTERVALS, "estimator_numeric": "midpoint", "generalizes": True}
+_GENERALIZING: dict[str, Any] = {"numeric": INTERVALS, "generalizes": True}
 METHODS = {
     entry.name: entry
     for entry in (
@@ -63,7 +63,6 @@ METHODS = {
             paper="Kisilevich, Rokach, Elovici, Shapira: Efficient Multi-Dimensional Suppression for K-Anonymity, 2010",
             page="kactus.md",
             numeric=BINNED,
-            estimator_numeric="levels",
             loses_rows=True,
             weighs=True,
         ),
@@ -75,7 +74,6 @@ METHODS = {
             paper="ours; removes the drawbacks that section 5.9 of the paper on kACTUS names",
             page="kactus.md",
             numeric=BINNED,
-            estimator_numeric="levels",
             weighs=True,
         ),
         MethodEntry(

@@ -119,7 +119,6 @@ class MethodTraits:
     forms: tuple[str, ...] = RELEASE_FORMS
     # The values of its parameter ``numeric``: how numbers are released. Empty if it has no such parameter.
     numeric: tuple[str, ...] = ()
-    estimator_numeric: str | None = None  # the one its estimator takes by default, since learners want numbers
     # Whether it shows values as groups of values, by hierarchies where there are some; a model made from such a
     # release sees new rows through the plan
     generalizes: bool = False

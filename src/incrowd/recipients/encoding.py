@@ -7,6 +7,7 @@ and its certificate.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from incrowd.errors import ParameterError
-from incrowd.recipients.cells import as_table
+from incrowd.recipients.cells import Numbers, as_table
 from incrowd.recipients.dealing import DEALS, Rows
 from incrowd.recipients.matrix import OneHot, Ordinal
 from incrowd.recipients.received import ReceivedRelease
@@ -151,8 +152,17 @@ def _matrix(kind: str, estimator: Any, rows: Rows) -> Callable[[Rows], Any]:
     one_hot, tags = OneHot.of(rows, "zeros"), estimator.__sklearn_tags__().input_tags
     dense = not tags.sparse or (hasattr(estimator, "n_neighbors") and rows.height * one_hot.width <= DENSE_CELLS)
     if tags.positive_only or kind == "bayes":
-        return lambda each: np.maximum(one_hot.matrix(each).toarray(), 0.0)
-    return (lambda each: one_hot.matrix(each).toarray()) if dense else one_hot.matrix
+        return partial(_positive, one_hot)
+    return partial(_dense, one_hot) if dense else one_hot.matrix
+
+
+# functions of the module, so that a classifier can be pickled
+def _dense(one_hot: OneHot, rows: Rows) -> Numbers:
+    return np.asarray(one_hot.matrix(rows).toarray())
+
+
+def _positive(one_hot: OneHot, rows: Rows) -> Numbers:
+    return np.maximum(_dense(one_hot, rows), 0.0)
 
 
 def _settle(estimator: Any, rows: Rows, times: int) -> None:

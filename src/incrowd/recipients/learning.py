@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from incrowd.errors import FileFormatError, HeaderError, ValuesError
@@ -68,7 +69,10 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learned(self, X: Any, y: Any) -> Floats:
         """Keep what is known of attributes and classes; the rows of each group and class."""
+        if y is None:
+            raise ValuesError("The target y is None: there must be a class for each row of the release.")
         table, labels = as_table(X), column_or_1d(y)
+        check_classification_targets(labels)
         if len(labels) != table.num_rows:
             raise ValuesError("There must be a class for each row of the release.")
         names = table.column_names
@@ -106,7 +110,14 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """The likeliest class of each plain row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[likeliest]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # it learns from columns of counts, which are text
+        tags.input_tags.string = True
+        return tags
 
     @abstractmethod
     def _scores(self, codes: Sequence[Codes], rows: int) -> Floats:

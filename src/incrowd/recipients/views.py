@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -288,6 +289,22 @@ def _below(hierarchy: Hierarchy | None, label: Any) -> tuple[str, ...]:
     return tuple(hierarchy.labels[hierarchy.leaves[place]] for place in below)
 
 
+# Where a plain value belongs: functions of the module, so that what has learned from a release can be pickled.
+def _shown_place(known: Mapping[str, int], hierarchy: Hierarchy | None, value: Any) -> int:
+    """The place of a value, or of the leaf of the hierarchy that it is."""
+    word = word_of(value)
+    leaf = None if hierarchy is None or word in known else hierarchy.leaf_of(value)
+    if hierarchy is not None and leaf is not None:
+        word = hierarchy.labels[hierarchy.leaves[leaf]]
+    return known.get(word, NOTHING)
+
+
+def _bin_place(cuts: Numbers, kind: ColumnType, value: Any) -> int:
+    """The place of the public bin that a number, or a bin, lies in."""
+    pieces = pieces_of(value, kind)
+    return int(np.searchsorted(cuts, pieces[0][1], side="left")) if len(pieces) == 1 else NOTHING
+
+
 def _by_words(column: ReleasedColumn, cells: Cells) -> CategoryView:
     """Words of a method that recodes values: a plain value is seen as the cell that stands for it."""
     words = sorted(map(word_of, cells.values))
@@ -297,14 +314,7 @@ def _by_words(column: ReleasedColumn, cells: Cells) -> CategoryView:
             known.setdefault(member, at)
     known |= {word: at for at, word in enumerate(words)}
 
-    def place(value: Any) -> int:
-        leaf = None if column.hierarchy is None else column.hierarchy.leaf_of(value)
-        word = word_of(value)
-        if word not in known and leaf is not None and column.hierarchy is not None:
-            word = column.hierarchy.labels[column.hierarchy.leaves[leaf]]
-        return known.get(word, NOTHING)
-
-    return CategoryView(column.name, tuple(words), {}, place)
+    return CategoryView(column.name, tuple(words), {}, partial(_shown_place, known, column.hierarchy))
 
 
 def _of_members(column: ReleasedColumn, cells: Cells, cuts: Numbers | None) -> CategoryView:
@@ -312,17 +322,10 @@ def _of_members(column: ReleasedColumn, cells: Cells, cuts: Numbers | None) -> C
     members = {value: _members(column, value) for value in cells.values}
     if cuts is None:
         words = tuple(sorted({word for each in members.values() for word in each if word is not None}))
-        known = {word: at for at, word in enumerate(words)}
-
-        def place(value: Any) -> int:
-            return known.get(word_of(value), NOTHING)
+        place = partial(_shown_place, {word: at for at, word in enumerate(words)}, None)
     else:
         words = bin_names(cuts, column.kind)
-
-        def place(value: Any) -> int:
-            pieces = pieces_of(value, column.kind)
-            return int(np.searchsorted(cuts, pieces[0][1], side="left")) if len(pieces) == 1 else NOTHING
-
+        place = partial(_bin_place, cuts, column.kind)
     shares = {
         value: _weighed({NOTHING if word is None else place(word): many for word, many in each.items()})
         for value, each in members.items()

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import Notice, VerificationError, named_option
@@ -86,7 +87,7 @@ def describe(
 
         place = outputs.table.address
         return Release(plan, issued, facts, None, lambda: read_query(Query.of(place)))
-    second = draft.loader(outputs.release and groups_path(outputs.release), 1) if job.pair else lambda: None
+    second = draft.loader(outputs.release and groups_path(outputs.release), 1) if job.pair else NoneType
     return Release(plan, issued, facts, outputs.release, draft.loader(outputs.release), second)
 
 

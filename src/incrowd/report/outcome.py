@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from incrowd.plan.release_plan import ReleasePlan
@@ -35,7 +36,7 @@ class Release:
     report: Facts
     path: Path | None
     _load: Callable[[], Any]
-    _load_groups: Callable[[], Any] = lambda: None
+    _load_groups: Callable[[], Any] = NoneType
 
     @cached_property
     def table(self) -> Any:

@@ -9,6 +9,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -100,13 +101,21 @@ class WrittenFiles:
         return verdict_on(request, self.hint.origin.parent, progress)
 
     def loader(self, path: Path | None, place: int = 0, /) -> Callable[[], Any]:
-        """What gives a published file as a frame, without guessing at what its text means."""
+        """What gives a published file as a frame, without guessing at what its text means; it can be pickled."""
         if path is not None:
-            return lambda: read_release(path).frame
+            return partial(_read_again, path)
         from incrowd.tables.reading.frames import to_frame_like
 
         frame = to_frame_like(pl.read_parquet(self.files[place]), self.origin)
-        return lambda: frame
+        return partial(_as_it_is, frame)
+
+
+def _read_again(path: Path) -> pl.DataFrame:
+    return read_release(path).frame
+
+
+def _as_it_is(frame: Any) -> Any:
+    return frame
 
 
 class Hints:

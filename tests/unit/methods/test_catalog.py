@@ -84,4 +84,3 @@ def test_an_entry_is_true_of_its_method(name):
     assert bool(entry.numeric) == ("numeric" in entry.parameters)
     for numeric in entry.numeric:
         assert make_method(name, {"numeric": numeric}).parameters()["numeric"] == numeric
-    assert entry.estimator_numeric is None or entry.estimator_numeric in entry.numeric

@@ -1,0 +1,196 @@
+"""A sampler for each method, made from its entry in the catalog."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from inspect import Parameter, Signature
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from incrowd.errors import ParameterError
+from incrowd.estimators.arrays import frame_of
+from incrowd.estimators.plain_rows import plain_rows
+from incrowd.estimators.releasing import ASKED, Releasing
+from incrowd.methods.catalog import MethodEntry, MethodOrName
+from incrowd.releases.new_rows import show_new_rows
+from incrowd.tables.reading.frames import to_frame_like
+from incrowd.tables.reading.source import Origin, Source
+
+DECODED, RELEASED = "decoded", "released"
+
+
+def _fitted_by_fit(estimator: Sampler) -> bool:
+    return getattr(estimator, "_transforms", False)
+
+
+class Sampler(Releasing):
+    """What the faces share; `make_estimator` adds the method and its parameters."""
+
+    _method: ClassVar[MethodOrName]
+    _method_parameters: ClassVar[tuple[str, ...]]
+    _sampling_type = "bypass"
+    output: str
+    deals: int
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Decide on the release of the rows."""
+        self._released(X, y)
+        self._transforms = True
+        return self
+
+    def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """The released rows, in random order, and their classes; see ``output``."""
+        if self.output not in (DECODED, RELEASED):
+            raise ParameterError(f"output must be {DECODED!r} or {RELEASED!r}.")
+        release, origin = self._released(X, y)
+        self._transforms = False
+        if self.output == DECODED:
+            frame, _ = frame_of(self, X, reset=False)
+            rows = plain_rows(self._received(release), frame, deals=self.deals, seed=self.random_state)
+            names = frame.columns
+        else:
+            rows, names = release.table, [name for name in release.table.columns if name != self._target]
+        classes = self.classes_[self._class_numbers(rows[self._target])]
+        return _like(rows.select(names), X, origin), _series_like(classes, y)
+
+    @available_if(_fitted_by_fit)  # type: ignore[untyped-decorator]
+    def transform(self, X: Any) -> Any:
+        """New rows as the plan shows them, in their order; no promise is counted on them."""
+        check_is_fitted(self, "plan_")
+        frame, origin = frame_of(self, X, reset=False)
+        return _like(show_new_rows(self.plan_, Source(frame, origin)), X, origin)
+
+    def _method_and_parameters(self) -> tuple[MethodOrName, Mapping[str, Any]]:
+        return self._method, {name: getattr(self, name) for name in self._method_parameters}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _like(frame: pl.DataFrame, X: Any, origin: Origin) -> Any:
+    """The released rows in the container that came in; suppressed cells are NaN (None among objects)."""
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        return to_frame_like(frame, origin)
+    if all(dtype.is_numeric() for dtype in frame.dtypes):
+        return frame.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return np.array(frame.rows(), dtype=object)
+
+
+def _series_like(classes: npt.NDArray[Any], y: Any) -> Any:
+    """The classes in the container that came in."""
+    if type(y).__module__.startswith("pandas"):
+        return type(y)(classes, name=getattr(y, "name", None), dtype=y.dtype)
+    return classes
+
+
+_DOCUMENTATION = """``{name}`` as a sampler: {summary}.
+
+Parameters
+----------
+k
+    The smallest number of rows that may share their released quasi-identifiers.
+quasi_identifiers
+    The columns an attacker may know; if left out, all that ``require`` does not name.
+{asked}
+{parameters}
+output
+    What ``fit_resample`` gives. ``"decoded"``: plain rows in the columns and types of X, numbers as floats, which any
+    learner takes that takes X. Where a cell stands for several values one is drawn; where nothing is shown, one that
+    the column shows elsewhere. What is drawn is nobody's, and decoded rows carry no guarantee by themselves.
+    ``"released"``: the rows as they are released: sets, intervals and counts as text, nothing where nothing is shown.
+deals
+    How often the rows are decoded. There are no weights here, so with more than 1 all rows are repeated as often, each
+    time drawn anew. That is nearer to what the release says, and learners take it for more rows.
+random_state
+    For experiments only; chance is cryptographic if left out.
+
+Attributes
+----------
+plan_
+    The plan of the last fit.
+verdict_
+    The independent recount of the last fit.
+
+Notes
+-----
+{paper}.
+"""
+
+
+def make_estimator(entry: MethodEntry, module: str) -> type[Sampler]:
+    """The estimator of a method; ``module`` is where users find it."""
+    names = {
+        "__module__": module,
+        "__qualname__": entry.factory,
+        "__doc__": _documentation(entry),
+        "__init__": _constructor(Signature([*_parameters(entry)])),
+        "_method": entry.foreign or entry.name,
+        "_method_parameters": tuple(entry.parameters),
+    }
+    return type(entry.factory, (Sampler,), names)
+
+
+def _parameters(entry: MethodEntry) -> Iterator[Parameter]:
+    """What its constructor takes: first what all estimators have, then what the method has."""
+    yield Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    yield Parameter("k", Parameter.POSITIONAL_OR_KEYWORD, default=10)
+    asked = dict.fromkeys(["quasi_identifiers", *_asked(entry)])
+    given_back = {"output": DECODED, "deals": 1, "random_state": None}
+    for name, default in {**asked, **entry.parameters, **given_back}.items():
+        yield Parameter(name, Parameter.KEYWORD_ONLY, default=default)
+
+
+def _asked(entry: MethodEntry) -> list[str]:
+    """The options of a release that the method can keep."""
+    able = {
+        "known_together": entry.by_value,
+        "weights": entry.weighs,
+        "at_most": entry.limits_levels,
+        "apart": entry.limits_levels,
+        "lose": entry.loses_on_request,
+    }
+    return ["require", "class_sensitive", "hierarchies", *(name for name, can in able.items() if can)]
+
+
+def _constructor(signature: Signature) -> Callable[..., None]:
+    """Keeps its arguments, and does nothing else, as scikit-learn wants it."""
+
+    def __init__(self: Sampler, *values: Any, **named: Any) -> None:  # noqa: N807, it becomes a method
+        bound = signature.bind(self, *values, **named)
+        bound.apply_defaults()
+        for name in [*bound.arguments][1:]:
+            setattr(self, name, bound.arguments[name])
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    return __init__
+
+
+def _documentation(entry: MethodEntry) -> str:
+    return _DOCUMENTATION.format(
+        name=entry.name,
+        summary=entry.summary,
+        asked="\n".join(ASKED[name].docs for name in _asked(entry)),
+        parameters=_documented(entry.load()),
+        paper=entry.paper[0].upper() + entry.paper[1:],
+    )
+
+
+def _documented(method: type[Any]) -> str:
+    """The method's own description of its parameters; that of the class it builds on if it has none."""
+    for each in method.__mro__:
+        section = re.search(r"Parameters\n-+\n(.*?)(?=\n\n|\Z)", inspect.cleandoc(each.__doc__ or ""), re.DOTALL)
+        if section:
+            return section[1]
+    return ""
