@@ -161,8 +161,9 @@ class OneHot:
                     continue
                 places = np.full(part.width, MISSING)
                 places[part.place[:-1][part.place[:-1] >= 0]] = np.flatnonzero(part.place[:-1] >= 0)
-                words = attribute.categories or ()
-                names += [f"{attribute.name}={words[at]}" if 0 <= at < len(words) else attribute.name for at in places]
+                words, sign = attribute.categories or (), ">=" if attribute.ordered else "="
+                known = [f"{attribute.name}{sign}{word}" for word in words]
+                names += [known[at] if 0 <= at < len(words) else attribute.name for at in places]
         return names
 
 
@@ -173,6 +174,8 @@ def _entries(attribute: Attribute, part: NumberColumn | CategoryColumns) -> tupl
         filled = np.flatnonzero(values)
         return filled, np.zeros(len(filled), np.int64), values[filled]
     codes = attribute.values if attribute.categories is not None else np.where(attribute.is_missing, -1, 0)
+    if attribute.ordered:
+        return _thermometer(attribute, part)
     places = part.shown(codes.astype(np.int64))
     filled = np.flatnonzero(places >= 0)
     entries = filled, places[filled], np.ones(len(filled))
@@ -183,6 +186,17 @@ def _entries(attribute: Attribute, part: NumberColumn | CategoryColumns) -> tupl
     kept = several >= 0
     soft = rows[kept], several[kept], attribute.shares[rows, categories][kept]
     return tuple(np.concatenate(pair) for pair in zip(entries, soft, strict=True))  # type: ignore[return-value]
+
+
+def _thermometer(attribute: Attribute, part: CategoryColumns) -> tuple[Codes, Codes, Numbers]:
+    """The same for ordered categories: a column says how sure it is that the value is at least its category."""
+    steps = np.arange(len(attribute.categories or ()))
+    reached = (attribute.values[:, None] >= steps).astype(np.float64)
+    if attribute.shares is not None:
+        reached += np.cumsum(attribute.shares[:, ::-1], axis=1)[:, ::-1] * attribute.is_missing[:, None]
+    reached[:, part.place[:-1] < 0] = 0
+    rows, categories = np.nonzero(reached)
+    return rows, part.place[categories], reached[rows, categories]
 
 
 def _parts(
