@@ -190,13 +190,16 @@ def _entries(attribute: Attribute, part: NumberColumn | CategoryColumns) -> tupl
 
 def _thermometer(attribute: Attribute, part: CategoryColumns) -> tuple[Codes, Codes, Numbers]:
     """The same for ordered categories: a column says how sure it is that the value is at least its category."""
-    steps = np.arange(len(attribute.categories or ()))
-    reached = (attribute.values[:, None] >= steps).astype(np.float64)
+    categories = len(attribute.categories or ())
+    codes, usual = attribute.values, np.flatnonzero(part.place[:-1] == part.place[-1])
+    if part.place[-1] >= 0 and len(usual):  # missing counts as the most frequent category
+        codes = np.where(attribute.is_missing, usual[0], codes)
+    reached = np.column_stack([codes[:, None] >= np.arange(categories), codes == MISSING]).astype(np.float64)
     if attribute.shares is not None:
-        reached += np.cumsum(attribute.shares[:, ::-1], axis=1)[:, ::-1] * attribute.is_missing[:, None]
-    reached[:, part.place[:-1] < 0] = 0
-    rows, categories = np.nonzero(reached)
-    return rows, part.place[categories], reached[rows, categories]
+        reached[:, :-1] += np.cumsum(attribute.shares[:, ::-1], axis=1)[:, ::-1] * (codes == MISSING)[:, None]
+    reached[:, part.place < 0] = 0
+    rows, places = np.nonzero(reached)
+    return rows, part.place[places], reached[rows, places]
 
 
 def _parts(

@@ -19,6 +19,12 @@ def test_ordered_bins_are_thermometers():
     assert one_hot.matrix(train).toarray().tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1], [0, 0, 0]]
 
 
+def test_missing_ordered_bins_as_declared():
+    train = rows_of([0, 1, 1, -1])
+    shown = {way: OneHot.of(train, way).matrix(train).toarray()[3].tolist() for way in ("zeros", "indicator", "mode")}
+    assert shown == {"zeros": [0, 0], "indicator": [0, 0, 1], "mode": [1, 1]}
+
+
 def test_a_bin_that_training_never_had_has_reached_all_below_it():
     one_hot = OneHot.of(rows_of([0, 1, 2]), "zeros")
     assert one_hot.matrix(rows_of([3])).toarray().tolist() == [[1, 1, 1]]
