@@ -9,6 +9,7 @@ write are kept in ``docs/results``.
 ``inference``      the experiments of the thesis on hiding cells, and past it
 ``blend``          Blend against its rivals, without each of its parts, and attacked
 ``attacks``        every attack on releases of Adult
+``recipients``     what recipients lose who open a release, against what comparisons feed to learners
 ``requirements``   what l-diversity and t-closeness cost on Adult
 ``pages``          the parts a page of results is made of; the benchmarks use them, too
 =================  ==================================================================================
