@@ -41,8 +41,7 @@ def try_naive(known: Outcomes, path: Path, data: Path | None, tell: Callable[[st
     bench = WholeBench(lay(ADULT, data, rows=None), 0, 0)
     tables = {cell: bench.train.to_pandas() if cell == BEFORE else _decoded(bench) for cell, _ in missing}
     for cell, way in missing:
-        with one_thread()(), warnings.catch_warnings(action="ignore"):
-            keep(path, cell, way, naively(tables[cell], bench.test.to_pandas(), bench.laid, way == SCALED))
+        keep(path, cell, way, naively(tables[cell], bench.test.to_pandas(), bench.laid, way == SCALED))
         tell(f"naive: {cell.method}, {way}")
 
 
@@ -61,8 +60,9 @@ def naively(train: Any, test: Any, laid: Laid, scaled: bool) -> Outcome:
     target = laid.plain.target
     for name, estimator in estimators().items():
         try:
-            model = _pipeline(estimator, scaled).fit(train.drop(columns=target), train[target])
-            right[name] = np.asarray(model.predict(test.drop(columns=target)) == test[target].to_numpy(), bool)
+            with one_thread()(), warnings.catch_warnings(action="ignore"):
+                model = _pipeline(estimator, scaled).fit(train.drop(columns=target), train[target])
+                right[name] = np.asarray(model.predict(test.drop(columns=target)) == test[target].to_numpy(), bool)
         except ValueError as error:
             failed[name] = f"{type(error).__name__}: {error}"[:200]
     return Outcome(right, failed=failed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from incrowd.comparisons.protocol import FixedSplit, KFold, RowSplit, seed_of
 from incrowd.comparisons.releasing import release_rows
 from incrowd.comparisons.subject import Subject, find_table, read_subject, understand_table
 from incrowd.errors import IncrowdError
+from incrowd.plan.plan_file import plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.tables.hierarchies.adult import adult_hierarchies
 from incrowd.tables.hierarchies.draft import draft_hierarchy
@@ -172,7 +174,8 @@ class Bench:
             right, failed = {}, {}
             for name, estimator in estimators().items():
                 try:
-                    right[name] = self._right(opened.classifier(estimator))
+                    with one_thread()(), warnings.catch_warnings(action="ignore"):
+                        right[name] = self._right(opened.classifier(estimator))
                 except Exception as error:
                     failed[name] = _reason(error)
         return Outcome(right, digest_of(plan), failed)
@@ -208,7 +211,7 @@ def release_seed(cell: Cell) -> int:
 
 def digest_of(plan: ReleasePlan) -> str:
     """What a release decided on, in few letters; the same plan and seed give the same release."""
-    return hashlib.sha256(repr(plan.steps).encode()).hexdigest()[:12]
+    return hashlib.sha256(json.dumps(plan_to_json(plan)["steps"]).encode()).hexdigest()[:12]
 
 
 def _parameters(cell: Cell) -> dict[str, str]:
@@ -236,5 +239,4 @@ def try_all(
 
 def _outcomes(bench: Bench, bundle: Sequence[Cell], way: str) -> Iterator[tuple[Cell, Outcome]]:
     for cell in bundle:
-        with one_thread()(), warnings.catch_warnings(action="ignore"):
-            yield cell, bench.fed(cell) if way == LAB else bench.opened(cell)
+        yield cell, bench.fed(cell) if way == LAB else bench.opened(cell)
