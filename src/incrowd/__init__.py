@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from incrowd.models.pipeline import publish_model
     from incrowd.plan.plan_file import read_plan, write_plan
     from incrowd.plan.release_plan import ReleasePlan
+    from incrowd.recipients.received import open_release
     from incrowd.releases.recount import verify
     from incrowd.report.outcome import Release
     from incrowd.risk.measuring import measure_risk
@@ -50,6 +51,7 @@ _HOME = {
     "hide_cells": "hiding.pipeline",
     "inspect": "api",
     "measure_risk": "risk.measuring",
+    "open_release": "recipients.received",
     "publish_model": "models.pipeline",
     "read_plan": "plan.plan_file",
     "read_recipe": "tables.recipe",
@@ -82,6 +84,7 @@ __all__ = [
     "hide_cells",
     "inspect",
     "measure_risk",
+    "open_release",
     "publish_model",
     "read_plan",
     "read_recipe",

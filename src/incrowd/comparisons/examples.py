@@ -8,36 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from incrowd.measures.mdl import mdl_cuts
-
-Numbers = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int64]
-MISSING = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Attribute:
-    """One input of a learner.
-
-    ``values`` are numbers (NaN is missing) if ``categories`` is None, else codes into ``categories`` (-1 is missing).
-    Training and test rows share the categories; a category may occur among the test rows only.
-    """
-
-    name: str
-    values: Numbers | Codes
-    categories: tuple[str, ...] | None = None
-
-    @property
-    def is_numeric(self) -> bool:
-        """Whether the values are numbers."""
-        return self.categories is None
-
-    @property
-    def is_missing(self) -> npt.NDArray[np.bool_]:
-        """Where the value is missing."""
-        return np.isnan(self.values) if self.is_numeric else self.values == MISSING
+from incrowd.recipients.matrix import MISSING, Attribute, Codes, Numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,17 @@ from incrowd.plan.steps import (
 )
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.naming import Naming
-from incrowd.vocabulary.released_value import Form, Interval, Level, Suppressed, is_shown
+from incrowd.vocabulary.released_value import (
+    Category,
+    Form,
+    Interval,
+    Level,
+    Mean,
+    Midpoint,
+    Range,
+    Suppressed,
+    is_shown,
+)
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.schema import Schema
 
@@ -156,6 +166,22 @@ class ReleasePlan:
             at = self.show.names.index(name)
             return tuple(group.forms[at] for group in self.show.groups)
         return (*(part.form for part in self._recode[name].parts), Suppressed())
+
+    def shown_as(self, name: str) -> str:
+        """The form in which an attribute is written, in one word; recipients may know it."""
+        if name in self.counted:
+            return "counts"
+        if name in self.spread:
+            return "bounds"
+        if name in self.levelled:
+            return "levels"
+        kinds = {type(form) for form in self.forms(name)}
+        if Category in kinds:
+            return "groups"
+        if name in self.binned:
+            return "bins"
+        words = ((Mean, "mean"), (Midpoint, "midpoint"), (Interval, "interval"), (Range, "interval"))
+        return next((word for kind, word in words if kind in kinds), "values")
 
     def rows_showing(self, name: str) -> tuple[int, ...]:
         """How many released rows show each of the forms."""

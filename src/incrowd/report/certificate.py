@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError
 from incrowd.report.unchanged_facts import certified_unchanged
+from incrowd.vocabulary.certificates import VERSION
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import Keying
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
 
 
-VERSION = 3
 KEY_BYTES = 32
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
 
@@ -127,6 +127,7 @@ def certificate(
         "hierarchies": {
             c.name: sha256_of_hierarchy(c.hierarchy) for c in facts.schema.columns if c.hierarchy is not None
         },
+        "reading": dict(facts.reading),
         "public_cuts": {name: list(cuts) for name, cuts in facts.cuts.items()},
         "notices": [{"code": notice.code, "where": notice.where} for notice in facts.notices],
         "utility": "not measured" if facts.utility is None else facts.utility.to_json(),
@@ -185,7 +186,7 @@ def schema() -> dict[str, Any]:
     Examples
     --------
     >>> schema()["properties"]["incrowd_certificate"]["const"]
-    3
+    4
     """
     text = files("incrowd.report").joinpath("certificate.schema.json").read_text(encoding="utf-8")
     parsed: dict[str, Any] = json.loads(text)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import Notice
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Reasons
+from incrowd.report.reading import reading_of
 from incrowd.report.utility_facts import Utility, utility_of
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Verdict
@@ -162,6 +163,7 @@ class Facts:
     attacks: AttackFacts | None = None
     earlier: Earlier | None = None
     unchanged: UnchangedCounts | None = None
+    reading: dict[str, Any] = field(default_factory=dict)  # how recipients read the cells
     cuts: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     empty: tuple[str, ...] = ()
     parts: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
@@ -255,6 +257,7 @@ def facts_of(
         empty=tuple(name for name in plan.names if columns is not None and not columns[name].counts[:-1].any()),
         parts=_parts(plan),
         reasons=plan.reasons,
+        reading=reading_of(plan),
         cuts={name: _readable(cuts, plan.schema[name].type) for name, cuts in plan.cuts.items()},
         accuracy=accuracy,
         written=written,

@@ -10,7 +10,7 @@ from incrowd.comparisons.datasets.catalog import DATASETS
 from incrowd.comparisons.datasets.load import pip_line
 from incrowd.comparisons.examples import Attribute, Examples
 from incrowd.comparisons.learners.learner import Majority, weighing
-from incrowd.comparisons.learners.matrix import Ordinal
+from incrowd.recipients.matrix import Ordinal
 from incrowd.comparisons.learners.naive_bayes import normal_of
 from incrowd.comparisons.learners.rule_list import Condition, Rule
 from incrowd.comparisons.learners.scikit import scikit_named

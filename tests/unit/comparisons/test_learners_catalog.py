@@ -9,7 +9,7 @@ import pytest
 
 from incrowd.comparisons.examples import Attribute, Examples
 from incrowd.comparisons.learners.catalog import LEARNERS, find_learner, parsed
-from incrowd.comparisons.learners.matrix import OneHot
+from incrowd.recipients.matrix import OneHot
 from incrowd.comparisons.learners.scikit import Scikit
 from incrowd.errors import InputError, MissingPackageError, ParameterError
 

@@ -22,7 +22,7 @@ from incrowd.comparisons.learners.learner import (
     weighing,
     with_parameters,
 )
-from incrowd.comparisons.learners.matrix import Missing, OneHot, Ordinal
+from incrowd.recipients.matrix import Missing, OneHot, Ordinal
 from incrowd.errors import InputError, ParameterError
 from incrowd.trees.compiled import one_thread
 from incrowd.vocabulary.option import nearest
@@ -86,7 +86,7 @@ class Scikit:
     parameters: Parameters = ()  # those of the classifier that were asked for; they are part of the name
     usual: Parameters = ()  # those we give it where nothing else is asked for
     encoding: Encoding = "auto"  # "ordinal" with missing as NaN if the classifier takes it, else "one-hot"
-    missing: Missing = "zeros"  # what "one-hot" does, see learners.matrix.OneHot
+    missing: Missing = "zeros"  # what "one-hot" does, see incrowd.recipients.matrix.OneHot
 
     def __post_init__(self) -> None:
         if self.encoding not in ("auto", "ordinal", "one-hot"):
@@ -241,7 +241,7 @@ class Logistic:
     """
 
     C: float = 1.0  # the penalty is 1 / C; Weka's ridge of 1e-8 is about ``C=5e7``
-    missing: Missing = "zeros"  # see learners.matrix.OneHot
+    missing: Missing = "zeros"  # see incrowd.recipients.matrix.OneHot
 
     def __post_init__(self) -> None:
         if isinstance(self.C, bool) or not isinstance(self.C, int | float) or not 0 < self.C < float("inf"):

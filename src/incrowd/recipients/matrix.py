@@ -3,11 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from incrowd.comparisons.examples import Attribute, Codes, Examples, Numbers
+Numbers = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+MISSING = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """One input of a learner.
+
+    ``values`` are numbers (NaN is missing) if ``categories`` is None, else codes into ``categories`` (-1 is missing).
+    Training and test rows share the categories; a category may occur among the test rows only.
+    """
+
+    name: str
+    values: Numbers | Codes
+    categories: tuple[str, ...] | None = None
+    ordered: bool = False  # whether the order of the categories means something: public bins
+    shares: Numbers | None = None  # rows x categories, where rows stand for several values
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the values are numbers."""
+        return self.categories is None
+
+    @property
+    def is_missing(self) -> npt.NDArray[np.bool_]:
+        """Where the value is missing."""
+        return np.isnan(self.values) if self.is_numeric else self.values == MISSING
+
+
+class PlainRows(Protocol):
+    """Rows to learn from, or to predict."""
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """Their columns."""
+        ...
+
+    @property
+    def weights(self) -> Numbers | None:
+        """What each row counts; None where all count one."""
+        ...
+
+    @property
+    def height(self) -> int:
+        """How many rows."""
+        ...
+
 
 Missing = Literal["zeros", "indicator", "mode"]
 LARGE = 1e100  # numbers beyond it are divided first, so that their squares stay finite
@@ -76,7 +124,7 @@ class OneHot:
     parts: tuple[tuple[NumberColumn | CategoryColumns, ...], ...]
 
     @classmethod
-    def of(cls, examples: Examples, missing: Missing) -> OneHot:
+    def of(cls, examples: PlainRows, missing: Missing) -> OneHot:
         """Learn the columns."""
         return cls(tuple(_parts(attribute, examples.weights, missing) for attribute in examples.attributes))
 
@@ -85,33 +133,56 @@ class OneHot:
         """Number of columns."""
         return sum(part.width if isinstance(part, CategoryColumns) else 1 for parts in self.parts for part in parts)
 
-    def matrix(self, examples: Examples) -> Any:
+    def matrix(self, examples: PlainRows) -> Any:
         """The rows as a sparse matrix (CSR)."""
         from scipy.sparse import csr_array
 
         rows, columns, cells, offset = [], [], [], 0
         for attribute, parts in zip(examples.attributes, self.parts, strict=True):
             for part in parts:
-                if isinstance(part, NumberColumn):
-                    values = part.shown(np.asarray(attribute.values, np.float64))
-                    filled, width = np.flatnonzero(values), 1
-                    columns.append(np.full(len(filled), offset))
-                    cells.append(values[filled])
-                else:
-                    codes = (
-                        attribute.values if attribute.categories is not None else np.where(attribute.is_missing, -1, 0)
-                    )
-                    places, width = part.shown(codes.astype(np.int64)), part.width
-                    filled = np.flatnonzero(places >= 0)
-                    columns.append(places[filled] + offset)
-                    cells.append(np.ones(len(filled)))
+                filled, places, values = _entries(attribute, part)
                 rows.append(filled)
-                offset += width
+                columns.append(places + offset)
+                cells.append(values)
+                offset += part.width if isinstance(part, CategoryColumns) else 1
         if not rows:
             return csr_array((examples.height, 0))
         where = (np.concatenate(rows).astype(np.int32), np.concatenate(columns).astype(np.int32))
         triples = (np.concatenate(cells), where)
         return csr_array(triples, shape=(examples.height, offset))
+
+    def names(self, examples: PlainRows) -> list[str]:
+        """What the columns are called: by their attribute, those of categories with the category."""
+        names: list[str] = []
+        for attribute, parts in zip(examples.attributes, self.parts, strict=True):
+            for part in parts:
+                if isinstance(part, NumberColumn):
+                    names.append(attribute.name)
+                    continue
+                places = np.full(part.width, MISSING)
+                places[part.place[:-1][part.place[:-1] >= 0]] = np.flatnonzero(part.place[:-1] >= 0)
+                words = attribute.categories or ()
+                names += [f"{attribute.name}={words[at]}" if 0 <= at < len(words) else attribute.name for at in places]
+        return names
+
+
+def _entries(attribute: Attribute, part: NumberColumn | CategoryColumns) -> tuple[Codes, Codes, Numbers]:
+    """The cells of an attribute's part of a matrix that are not 0: their rows, columns and numbers."""
+    if isinstance(part, NumberColumn):
+        values = part.shown(np.asarray(attribute.values, np.float64))
+        filled = np.flatnonzero(values)
+        return filled, np.zeros(len(filled), np.int64), values[filled]
+    codes = attribute.values if attribute.categories is not None else np.where(attribute.is_missing, -1, 0)
+    places = part.shown(codes.astype(np.int64))
+    filled = np.flatnonzero(places >= 0)
+    entries = filled, places[filled], np.ones(len(filled))
+    if attribute.shares is None:
+        return entries
+    rows, categories = np.nonzero(attribute.shares * (codes == MISSING)[:, None])
+    several = part.place[categories]
+    kept = several >= 0
+    soft = rows[kept], several[kept], attribute.shares[rows, categories][kept]
+    return tuple(np.concatenate(pair) for pair in zip(entries, soft, strict=True))  # type: ignore[return-value]
 
 
 def _parts(
@@ -141,14 +212,14 @@ class Ordinal:
     is_category: tuple[bool, ...]
 
     @classmethod
-    def of(cls, examples: Examples) -> Ordinal:
+    def of(cls, examples: PlainRows) -> Ordinal:
         """Learn which attributes are known at all, and which are categories few enough to be taken as such."""
         attributes = examples.attributes
         places = tuple(place for place, each in enumerate(attributes) if not each.is_missing.all())
         few = tuple(_is_few(attributes[place].categories) for place in places)
         return cls(places, few)
 
-    def matrix(self, examples: Examples) -> Numbers:
+    def matrix(self, examples: PlainRows) -> Numbers:
         """The rows as a dense matrix."""
         matrix = np.empty((examples.height, len(self.places)), order="F")
         for slot, place in enumerate(self.places):

@@ -1,0 +1,92 @@
+"""Boxes: rows of a release that look alike, and in which of them a new row lies.
+
+Methods that cut the rows into boxes show values as their box has them, so what a new row shows depends on all of its
+values. Boxes do not overlap, but a cell may show less than its box (a set names the values that occur), so the box that
+fits best is taken: each attribute that fits counts one, numbers outside count less the farther they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from incrowd.recipients.cells import Cells, Codes, Numbers, number_of, word_of
+from incrowd.recipients.views import ReleasedColumn, cells_of, group_pieces, group_words
+
+EMPTY, SAME, UNKNOWN, OUTSIDE = 0.999, 2.0, 0.5, 0.95  # how well cells fit: empty, of the same text, unexplained
+_CELLS = 20_000_000  # rows times boxes that are compared at once
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """The distinct combinations of cells of some attributes."""
+
+    columns: tuple[ReleasedColumn, ...]
+    cells: tuple[Cells, ...]
+    codes: Codes  # boxes x columns: the place of each box's cell, -1 for an empty one
+
+    @classmethod
+    def of(cls, columns: Sequence[ReleasedColumn], cells: Sequence[Cells]) -> Boxes:
+        """The boxes of released rows."""
+        codes = np.stack([each.codes for each in cells], axis=1)
+        return cls(tuple(columns), tuple(cells), np.unique(codes, axis=0))
+
+    def seen(self, table: pa.Table) -> tuple[Cells, ...]:
+        """The cells of rows as the boxes show them in which they lie."""
+        mine = [cells_of(table, column) for column in self.columns]
+        fits = [_fits(*each) for each in zip(self.columns, mine, self.cells, strict=True)]
+        boxes = np.empty(table.num_rows, np.int64)
+        step = max(1, _CELLS // len(self.codes))
+        for start in range(0, table.num_rows, step):
+            part = slice(start, start + step)
+            total = np.zeros((len(boxes[part]), len(self.codes)), np.float32)
+            for at, (each, fit) in enumerate(zip(mine, fits, strict=True)):
+                total += fit[:, self.codes[:, at]][each.codes[part]]
+            boxes[part] = total.argmax(axis=1)
+        return tuple(Cells(each.values, self.codes[boxes, at]) for at, each in enumerate(self.cells))
+
+
+def _fits(column: ReleasedColumn, mine: Cells, shown: Cells) -> Any:
+    """How well each value fits each shown cell; missing values and empty cells are the last of theirs."""
+    fits = np.zeros((len(mine.values) + 1, len(shown.values) + 1), np.float32)
+    fits[:, -1] = EMPTY
+    if column.kind.is_numeric:
+        numbers = np.array([number_of(value, column.kind) for value in mine.values])
+        fits[:-1, :-1] = _near(numbers, [group_pieces(column, value) for value in shown.values])
+    else:
+        words = [word_of(value) for value in mine.values]
+        for at, value in enumerate(shown.values):
+            known = group_words(column, value)
+            fits[:-1, at] = [word in known for word in words] if known else UNKNOWN
+    place = {value: at for at, value in enumerate(mine.values)}
+    for at, value in enumerate(shown.values):
+        if value in place and isinstance(value, str) and (column.kind.is_numeric or "|" in value):
+            fits[place[value], at] = SAME
+    return fits
+
+
+def _near(numbers: Numbers, pieces: Sequence[tuple[tuple[float, float], ...]]) -> Numbers:
+    """1 for a number inside, less the more of the shown ends lie between it and the cell."""
+    ends = np.sort([end for each in pieces for piece in each for end in piece if math.isfinite(end)])
+    near = np.zeros((len(numbers), len(pieces)))
+    if not len(ends):
+        return near + UNKNOWN
+    rank = _rank(numbers, ends)
+    for at, each in enumerate(pieces):
+        for low, high in each:
+            inside = (numbers == low) if low == high else (numbers > low) & (numbers <= high)
+            first, last = _rank(np.array([low, high]), ends)
+            away = np.maximum(np.maximum(first - rank, rank - last), 0.0)
+            near[:, at] = np.maximum(near[:, at], np.where(inside, 1.0, OUTSIDE - away))
+    return np.nan_to_num(near)
+
+
+def _rank(numbers: Numbers, ends: Numbers) -> Numbers:
+    """Where numbers lie among ends, from 0 to 1."""
+    places = np.searchsorted(ends, numbers, side="left") + np.searchsorted(ends, numbers, side="right")
+    return np.where(np.isnan(numbers), np.nan, places / (2 * len(ends)))

@@ -1,0 +1,108 @@
+"""One declared feeding: a release as plain rows in a vocabulary in which new rows can be seen too.
+
+The comparison, the encoder, the classifier and the decoded table all take rows from here. What a cell may stand for is
+dealt over the rows of its group, so that a group has every value as often as the release says, several times, with
+weights. Where no cell stands for several values there is one deal, and nothing is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from incrowd.recipients.boxes import Boxes
+from incrowd.recipients.cells import Cells, Codes, Numbers
+from incrowd.recipients.matrix import Attribute
+from incrowd.recipients.views import BY_BOX, ReleasedColumn, View, cells_of, view_of
+
+DEALS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Plain rows, with weights unless each counts one."""
+
+    attributes: tuple[Attribute, ...]
+    height: int
+    weights: Numbers | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Dealing:
+    """The attributes of a release, and how each is seen."""
+
+    columns: tuple[ReleasedColumn, ...]
+    table: pa.Table  # the released rows
+
+    @cached_property
+    def cells(self) -> tuple[Cells, ...]:
+        """The released cells of each attribute."""
+        return tuple(cells_of(self.table, column) for column in self.columns)
+
+    @cached_property
+    def views(self) -> tuple[View, ...]:
+        """How each attribute is seen."""
+        return tuple(view_of(column, cells) for column, cells in zip(self.columns, self.cells, strict=True))
+
+    @cached_property
+    def boxes(self) -> Boxes | None:
+        """The boxes of the release, if new rows are seen by them."""
+        mine = [pair for pair in zip(self.columns, self.cells, strict=True) if pair[0].seen == BY_BOX]
+        return Boxes.of(*zip(*mine, strict=True)) if mine else None
+
+    @cached_property
+    def groups(self) -> Codes:
+        """The group of each released row: rows whose cells are all alike."""
+        groups = np.zeros(self.table.num_rows, np.int64)
+        for column, cells in zip(self.columns, self.cells, strict=True):
+            if column.form != "plain":
+                joint = groups * (len(cells.values) + 1) + cells.codes
+                groups = np.unique(joint, return_inverse=True)[1].astype(np.int64)
+        return groups
+
+    @property
+    def chancy(self) -> bool:
+        """Whether anything is drawn."""
+        return any(view.chancy for view in self.views)
+
+    def dealt(self, generator: np.random.Generator, deals: int = DEALS) -> Rows:
+        """The released rows, dealt several times one after the other."""
+        deals = deals if self.chancy else 1
+        rows = self.table.num_rows
+        parts = [self._deal(generator) for _ in range(deals)]
+        stacked = [_stacked([part[at] for part in parts]) for at in range(len(self.columns))]
+        return Rows(tuple(stacked), deals * rows, np.full(deals * rows, 1 / deals) if deals > 1 else None)
+
+    def _deal(self, generator: np.random.Generator) -> list[Attribute]:
+        pairs = zip(self.views, self.cells, strict=True)
+        return [
+            view.dealt(cells, even_chances(self.groups, generator) if view.chancy else np.zeros(len(cells.codes)))
+            for view, cells in pairs
+        ]
+
+    def seen(self, table: pa.Table) -> Rows:
+        """Plain rows, or released ones, each once."""
+        boxed = iter(() if self.boxes is None else self.boxes.seen(table))
+        cells = [next(boxed) if column.seen == BY_BOX else cells_of(table, column) for column in self.columns]
+        seen = tuple(view.seen(each) for view, each in zip(self.views, cells, strict=True))
+        return Rows(seen, table.num_rows)
+
+
+def even_chances(groups: Codes, generator: np.random.Generator) -> Numbers:
+    """A number from 0 to 1 for each row, so that those of a group lie evenly; which row has which is chance."""
+    rows = len(groups)
+    order = np.lexsort((generator.random(rows), groups))
+    sizes = np.bincount(groups)
+    rank = np.arange(rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    chances = np.empty(rows)
+    chances[order] = (rank + generator.uniform(0.001, 0.999, rows)) / np.repeat(sizes, sizes)
+    return chances
+
+
+def _stacked(parts: Sequence[Attribute]) -> Attribute:
+    first = parts[0]
+    return Attribute(first.name, np.concatenate([part.values for part in parts]), first.categories, first.ordered)

@@ -1,0 +1,164 @@
+"""scikit-learn's side: an encoder that is fitted on a release, and a classifier that is trained on one.
+
+Both take rows as they come, with the columns of the original table, and released rows. What they need is in the release
+and its certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from incrowd.errors import ParameterError
+from incrowd.recipients.cells import as_table
+from incrowd.recipients.dealing import DEALS, Rows
+from incrowd.recipients.matrix import OneHot, Ordinal
+from incrowd.recipients.received import ReceivedRelease
+
+LEARNERS = ("trees", "linear", "bayes", "plain")
+DENSE_CELLS = 50_000_000  # up to here neighbours are found among dense rows, five times as quickly
+
+
+def learner_kind(for_: Any) -> str:
+    """The kind of learner: one of the words, or that of a classifier."""
+    if for_ is None:
+        return "plain"
+    if isinstance(for_, str):
+        if for_ not in LEARNERS:
+            raise ParameterError(f"for_ must be one of {', '.join(LEARNERS)}, or a classifier of scikit-learn.")
+        return for_
+    if not hasattr(for_, "__sklearn_tags__"):
+        raise ParameterError("for_ must be a word or a classifier of scikit-learn.")
+    tags = for_.__sklearn_tags__().input_tags
+    if tags.allow_nan:
+        return "trees"
+    return "bayes" if type(for_).__module__.startswith("sklearn.naive_bayes") else "linear"
+
+
+class ReleaseEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Encodes rows for a kind of learner, see :meth:`incrowd.recipients.received.ReceivedRelease.encoder`.
+
+    It is fitted on the release, whatever rows ``fit`` is called with. A cell that stands for several values has the
+    share of each for linear learners, and is missing for trees; :class:`ReleaseClassifier` deals such cells out.
+    """
+
+    def __init__(self, release: ReceivedRelease, for_: Any = None) -> None:
+        self.release = release
+        self.for_ = for_
+
+    def fit(self, X: Any = None, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn the columns of the matrix from the release."""
+        self.kind_ = learner_kind(self.for_)
+        self.feature_names_in_ = np.array([column.name for column in self.release.attributes], object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        dealt = self.release.dealing.dealt(np.random.default_rng(0), 1)
+        self.names_ = self.feature_names_in_
+        if self.kind_ == "trees":
+            self.matrix_: Any = Ordinal.of(dealt)
+            self.names_ = self.feature_names_in_[list(self.matrix_.places)]
+        elif self.kind_ != "plain":
+            self.matrix_ = OneHot.of(dealt, "zeros")
+            self.names_ = np.array(self.matrix_.names(dealt), object)
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
+        """The names of the columns."""
+        check_is_fitted(self, "names_")
+        return self.names_
+
+    def transform(self, X: Any) -> Any:
+        """Rows as the learner takes them: a matrix of numbers, or a plain table."""
+        check_is_fitted(self, "names_")
+        rows = self.release.dealing.seen(as_table(X))
+        if self.kind_ == "plain":
+            return self.release.plain_frame(rows)
+        if self.kind_ == "trees":
+            return self.matrix_.matrix(rows)
+        made = self.matrix_.matrix(rows).toarray()
+        return np.maximum(made, 0.0) if self.kind_ == "bayes" else made
+
+
+def _has(method: str) -> Callable[[ReleaseClassifier], bool]:
+    return lambda self: hasattr(getattr(self, "estimator_", self.estimator), method)
+
+
+class ReleaseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that is trained on a release and predicts rows as they come.
+
+    See :meth:`incrowd.recipients.received.ReceivedRelease.classifier`. Whatever rows ``fit`` is called with, it learns
+    from the release: so cross-validation on rows of your own measures the release on them.
+    """
+
+    def __init__(self, release: ReceivedRelease, estimator: Any, *, deals: int = DEALS, seed: int | None = 0) -> None:
+        self.release = release
+        self.estimator = estimator
+        self.deals = deals
+        self.seed = seed
+
+    def fit(self, X: Any = None, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn from the release."""
+        kind = learner_kind(self.estimator)
+        self.classes_, places = np.unique(self.release.classes, return_inverse=True)
+        estimator = clone(self.estimator)
+        near = hasattr(estimator, "n_neighbors") or hasattr(estimator, "radius")
+        rows = self.release.dealing.dealt(np.random.default_rng(self.seed), 1 if near else self.deals)
+        times = rows.height // len(places)
+        self.matrix_ = _matrix(kind, estimator, rows)
+        encoded = self.matrix_(rows)
+        if len(self.classes_) < 2 or not encoded.shape[1]:
+            estimator = DummyClassifier(strategy="prior")
+        _settle(estimator, rows, times)
+        weights = {}
+        if rows.weights is not None and has_fit_parameter(estimator, "sample_weight"):
+            weights = {"sample_weight": rows.weights}
+        self.estimator_ = estimator.fit(encoded, np.tile(places, times), **weights)
+        self.feature_names_in_ = np.array([column.name for column in self.release.attributes], object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        return self
+
+    def _encoded(self, X: Any) -> Any:
+        check_is_fitted(self, "estimator_")
+        return self.matrix_(self.release.dealing.seen(as_table(X)))
+
+    def predict(self, X: Any) -> Any:
+        """The class of each row."""
+        return self.classes_[np.asarray(self.estimator_.predict(self._encoded(X)), np.int64)]
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each class, in the order of ``classes_``."""
+        return self.estimator_.predict_proba(self._encoded(X))
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """The margin of each class."""
+        return self.estimator_.decision_function(self._encoded(X))
+
+
+def _matrix(kind: str, estimator: Any, rows: Rows) -> Callable[[Rows], Any]:
+    """How the estimator wants its rows."""
+    if kind == "trees":
+        ordinal = Ordinal.of(rows)
+        if "categorical_features" in estimator.get_params(deep=False):
+            estimator.set_params(categorical_features=list(ordinal.is_category))
+        return ordinal.matrix
+    one_hot, tags = OneHot.of(rows, "zeros"), estimator.__sklearn_tags__().input_tags
+    dense = not tags.sparse or (hasattr(estimator, "n_neighbors") and rows.height * one_hot.width <= DENSE_CELLS)
+    if tags.positive_only or kind == "bayes":
+        return lambda each: np.maximum(one_hot.matrix(each).toarray(), 0.0)
+    return (lambda each: one_hot.matrix(each).toarray()) if dense else one_hot.matrix
+
+
+def _settle(estimator: Any, rows: Rows, times: int) -> None:
+    """What an estimator must know of stacked deals: a row is there several times."""
+    known = estimator.get_params(deep=False)
+    if "n_neighbors" in known:
+        estimator.set_params(n_neighbors=min(known["n_neighbors"], rows.height))
+    if times > 1 and known.get("early_stopping") == "auto":
+        estimator.set_params(early_stopping=False)  # rows held back would be among those to learn from

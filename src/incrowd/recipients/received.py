@@ -1,0 +1,245 @@
+"""A release that was received: opened, described, decoded, and ready to learn from."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from incrowd.errors import HeaderError, ParameterError
+from incrowd.recipients.cells import Numbers, number_of
+from incrowd.recipients.dealing import DEALS, Dealing, Rows
+from incrowd.recipients.opening import OpenedRelease, opened
+from incrowd.recipients.views import AS_THEY_ARE, ReleasedColumn
+from incrowd.vocabulary.schema import ColumnType, Role
+
+if TYPE_CHECKING:
+    from incrowd.recipients.describing import Description
+    from incrowd.recipients.encoding import ReleaseClassifier, ReleaseEncoder
+    from incrowd.vocabulary.hierarchy import Hierarchy
+
+KINDS = ("released", "decoded")
+
+
+def open_release(
+    release: Any,
+    *,
+    certificate: Any = None,
+    groups: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
+) -> ReceivedRelease:
+    """Open a release that you received, with the certificate that came with it.
+
+    Parameters
+    ----------
+    release
+        A file (``.csv``, ``.tsv``, ``.parquet``, ``.jsonl`` and others), the address of a table in PostgreSQL, a
+        pandas, polars or PyArrow table, or what :func:`incrowd.release` gave back.
+    certificate
+        The certificate, as a path or as plain data. The one beside a file is found by itself.
+    groups
+        The table of groups of a release of two tables. The one beside a file is found by itself.
+    hierarchies
+        The hierarchies that the owner handed over, by the name of their column: files or
+        :class:`~incrowd.vocabulary.hierarchy.Hierarchy`. They say which group a value of yours belongs to.
+
+    Returns
+    -------
+    ReceivedRelease
+        The rows, their classes, and what learns from them.
+
+    Raises
+    ------
+    IncrowdError
+        If there is no certificate, or the release is not what it states: other bytes, other columns, other rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> import incrowd
+    >>> people = pd.DataFrame({"age": [30, 41, 56, 63] * 25, "ill": ["no", "no", "yes", "yes"] * 25})
+    >>> made = incrowd.release(people, quasi_identifiers=["age"], target="ill", class_sensitive=False, k=10)
+    >>> received = incrowd.open_release(made.table, certificate=made.certificate)
+    >>> received.classifier(LogisticRegression()).predict(pd.DataFrame({"age": [33, 60]})).tolist()
+    ['no', 'yes']
+    """
+    whole = opened(release, certificate, groups)
+    return ReceivedRelease(whole, {name: _hierarchy(name, given) for name, given in (hierarchies or {}).items()})
+
+
+@dataclass(frozen=True, eq=False)
+class ReceivedRelease:
+    """A release with its certificate, see :func:`open_release`."""
+
+    opened: OpenedRelease
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in self.hierarchies:
+            if name not in {column["from"] for column in self.certificate["released_columns"]}:
+                raise HeaderError(f"The release has no column {name!r}, of which a hierarchy was passed.")
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self  # nothing in it changes, so clones of estimators share it
+
+    def __repr__(self) -> str:
+        rows, names = self.opened.table.num_rows, len(self.attributes)
+        return f"<Release {self.opened.name}: {rows:,} rows, {names} attributes. See .describe()>"
+
+    def _repr_html_(self) -> str:
+        return self.describe()._repr_html_()
+
+    @property
+    def certificate(self) -> Mapping[str, Any]:
+        """What the certificate states."""
+        return self.opened.certificate
+
+    @property
+    def target(self) -> str | None:
+        """The name of the class, if there is one."""
+        released = self.certificate["released_columns"]
+        return next((column["from"] for column in released if column["role"] == Role.TARGET), None)
+
+    @cached_property
+    def attributes(self) -> tuple[ReleasedColumn, ...]:
+        """The attributes that can be learned from: no class, no pseudonym, no free text."""
+        types = {column["name"]: ColumnType(column["type"]) for column in self.certificate["columns"]}
+        roles = {column["from"]: column["role"] for column in self.certificate["released_columns"]}
+        return tuple(
+            self._attribute(name, types[name])
+            for name, role in roles.items()
+            if role == Role.QUASI_IDENTIFIER
+            or (role not in (Role.TARGET, Role.PSEUDONYM) and types[name] is not ColumnType.TEXT)
+        )
+
+    def _attribute(self, name: str, kind: ColumnType) -> ReleasedColumn:
+        reading, cuts = self.certificate["reading"], self.certificate["public_cuts"].get(name)
+        forms = reading["columns"]
+        return ReleasedColumn(
+            name,
+            kind,
+            forms.get(name, "plain"),
+            None if cuts is None else tuple(number_of(cut, kind) for cut in cuts),
+            reading["new_rows"] if name in forms else AS_THEY_ARE,
+            self.hierarchies.get(name),
+        )
+
+    @cached_property
+    def dealing(self) -> Dealing:
+        """How the rows are fed to learners, the same for the encoder, the classifier and the comparison."""
+        return Dealing(self.attributes, self.opened.table)
+
+    @property
+    def X(self) -> Any:
+        """The released attributes as they are written, without the class, pseudonyms and free text."""
+        known = {column.name for column in self.attributes}
+        released = zip(self.certificate["released_columns"], self.opened.table.column_names, strict=True)
+        return self._as_frame(self.opened.table.select([name for column, name in released if column["from"] in known]))
+
+    @property
+    def y(self) -> Any:
+        """The class of each row; a series of pandas or polars, or an array of PyArrow."""
+        return self._as_frame(self.opened.table.select([self._target()]))[self._target()]
+
+    @property
+    def classes(self) -> Any:
+        """The class of each row as NumPy has it."""
+        column = self.opened.table.column(self._target())
+        return np.asarray(column.to_pylist(), object if column.null_count else None)
+
+    def _target(self) -> str:
+        if self.target is None:
+            raise ParameterError("This release has no class to learn: its certificate names no target.")
+        return self.target
+
+    @property
+    def weights(self) -> Numbers:
+        """What each released row counts: one."""
+        return np.ones(self.opened.table.num_rows)
+
+    def frame(self, kind: str = "decoded", **options: Any) -> Any:
+        """All rows as a frame: of the kind that came in; for files of pandas, or of PyArrow where pandas is not there.
+
+        Parameters
+        ----------
+        kind
+            ``"released"``: as they are written. ``"decoded"``: plain rows with a column of weights, see
+            :func:`incrowd.decode`, which also says what ``options`` there are. They do not carry the guarantee.
+        """
+        if kind not in KINDS:
+            raise ParameterError(f"kind must be one of {', '.join(KINDS)}.")
+        if kind == "released":
+            return self._as_frame(self.opened.table)
+        from incrowd.recipients.decoding import decoded_table
+
+        return self._as_frame(decoded_table(self, **options))
+
+    def _as_frame(self, table: pa.Table) -> Any:
+        if self.opened.frames == "polars":
+            return importlib.import_module("polars").from_arrow(table)
+        return table.to_pandas() if self.opened.frames == "pandas" else table
+
+    def describe(self) -> Description:
+        """What each column is, in which form, how much of it is shown, and what the encoder makes of it."""
+        from incrowd.recipients.describing import description
+
+        return description(self)
+
+    def plain_frame(self, rows: Rows) -> Any:
+        """Plain rows as a frame: words, and numbers."""
+        columns = {}
+        for attribute in rows.attributes:
+            if attribute.categories is None:
+                columns[attribute.name] = pa.array(attribute.values, pa.float64(), from_pandas=True)
+            else:
+                words = pa.array(attribute.categories, pa.string())
+                known = pa.array(attribute.values, pa.int64(), mask=attribute.is_missing)
+                columns[attribute.name] = words.take(known)
+        return self._as_frame(pa.table(columns))
+
+    def encoder(self, for_: Any = None) -> ReleaseEncoder:
+        """A scikit-learn transformer, fitted on the release, for new rows as well as for released ones.
+
+        Parameters
+        ----------
+        for_
+            Whom it encodes for: ``"trees"`` (codes and numbers, missing is NaN), ``"linear"`` (indicators, standardised
+            numbers; also for kernels and neighbours), ``"bayes"`` (indicators and counts, nothing below 0),
+            ``"plain"`` (a plain table), or a classifier of scikit-learn, whose kind is found. None is plain.
+        """
+        from incrowd.recipients.encoding import ReleaseEncoder
+
+        return ReleaseEncoder(self, for_).fit()
+
+    def classifier(self, estimator: Any, *, deals: int = DEALS, seed: int | None = 0) -> ReleaseClassifier:
+        """A scikit-learn classifier, trained on the release, that predicts rows as they come.
+
+        Parameters
+        ----------
+        estimator
+            A classifier of scikit-learn, which is cloned.
+        deals
+            How often values are dealt, where cells stand for several.
+        seed
+            Of the deals.
+        """
+        from incrowd.recipients.encoding import ReleaseClassifier
+
+        return ReleaseClassifier(self, estimator, deals=deals, seed=seed).fit()
+
+
+def _hierarchy(name: str, given: Any) -> Hierarchy:
+    """A hierarchy, or the one of a file with the way of each value to the top in a line."""
+    if not isinstance(given, str | Path):
+        hierarchy: Hierarchy = given
+        return hierarchy
+    reader = importlib.import_module("incrowd.tables.hierarchies.read")
+    read: Hierarchy = reader.read_hierarchy(given, name)
+    return read

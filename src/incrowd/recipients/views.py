@@ -1,0 +1,349 @@
+"""How one attribute of a release is seen: in the plain vocabulary in which new rows can be seen as well.
+
+::
+
+    CategoryView    words: values, members of sets, known values of a group; public bins, which are in order
+    LevelView       numbers that look alike within public cuts: every cell and every new number has the number of its bin
+    NumberView      numbers: as they are, or drawn inside the interval that the release shows, by the shape it shows
+
+A view knows what each released cell may stand for. Dealing picks one of it, by a chance from 0 to 1 for each row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from incrowd.recipients.cells import (
+    NOTHING,
+    Cells,
+    Codes,
+    Numbers,
+    Piece,
+    bin_names,
+    column_of,
+    ends_of,
+    members_of,
+    number_of,
+    pieces_of,
+    word_of,
+)
+from incrowd.recipients.matrix import Attribute
+from incrowd.recipients.shape import Shape
+from incrowd.vocabulary.counts_text import read_counts
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.released_value import Interval, render
+from incrowd.vocabulary.schema import ColumnType
+
+ROUNDS = 1
+LOW, HIGH = "_low", "_high"
+_POINTS = 16  # of a drawn number's distribution, from which its mean is taken
+Shares = Mapping[int, float]
+"""Categories, by their place, that a cell may stand for, with their shares."""
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryView:
+    """An attribute of words."""
+
+    name: str
+    categories: tuple[str, ...]
+    shares: Mapping[Any, Shares]  # what each released cell stands for
+    place: Callable[[Any], int]  # the category of a plain value, -1 for an unknown one
+    ordered: bool = False
+
+    @property
+    def chancy(self) -> bool:
+        """Whether some cell stands for several values."""
+        return any(len(shares) > 1 for shares in self.shares.values())
+
+    def dealt(self, cells: Cells, chance: Numbers) -> Attribute:
+        """One of the values that each cell stands for; a cell the release does not have is a plain value."""
+        picked = np.full(len(cells.codes), NOTHING, np.int64)
+        for rows, shares in _by_value(cells, self._shares):
+            places, sums = np.array([*shares], np.int64), np.cumsum([*shares.values()])
+            at = np.searchsorted(sums, chance[rows] * sums[-1], side="right") if len(places) > 1 else 0
+            picked[rows] = places[np.minimum(at, len(places) - 1)] if len(places) else NOTHING
+        return Attribute(self.name, picked, self.categories, self.ordered)
+
+    def seen(self, cells: Cells) -> Attribute:
+        """Rows each once: a cell that stands for several values is missing, and has the share of each beside it."""
+        read = [self._shares(value) for value in cells.values]
+        places = np.array([next(iter(each)) if len(each) == 1 else NOTHING for each in read] + [NOTHING], np.int64)
+        shares = None
+        if any(len(each) > 1 for each in read):
+            known = np.zeros((len(read) + 1, len(self.categories)))
+            for at, each in enumerate(read):
+                for place, share in each.items():
+                    known[at, place] += share if place >= 0 else 0.0
+            shares = known[cells.codes]
+        return Attribute(self.name, places[cells.codes], self.categories, self.ordered, shares)
+
+    def _shares(self, value: Any) -> Shares:
+        shares = self.shares.get(value)
+        if shares is None:
+            place = self.place(value)
+            return {} if place < 0 else {place: 1.0}
+        return shares
+
+
+@dataclass(frozen=True, eq=False)
+class LevelView:
+    """Numbers that look alike within public cuts: the same number stands for all of them, released or new.
+
+    Without cuts the middle of an interval stands for it.
+    """
+
+    name: str
+    kind: ColumnType
+    cuts: Numbers | None = None
+    levels: Numbers = field(default_factory=lambda: np.empty(0))  # the number of each bin, NaN where none is shown
+    chancy: bool = False
+
+    def dealt(self, cells: Cells, chance: Numbers) -> Attribute:  # noqa: ARG002
+        """The number of the bin that each cell lies in."""
+        numbers = np.array([*map(self._level, cells.values), math.nan])
+        return Attribute(self.name, numbers[cells.codes])
+
+    def seen(self, cells: Cells) -> Attribute:
+        """The same."""
+        return self.dealt(cells, np.empty(0))
+
+    def _level(self, value: Any) -> float:
+        pieces = pieces_of(value, self.kind)
+        if len(pieces) != 1:
+            return math.nan
+        if self.cuts is None:
+            return middle(*pieces[0])
+        return float(self.levels[np.searchsorted(self.cuts, pieces[0][1], side="left")])
+
+
+@dataclass(frozen=True, eq=False)
+class NumberView:
+    """Numbers as they are, or drawn inside their interval."""
+
+    name: str
+    kind: ColumnType
+    shape: Shape
+    chancy: bool  # whether some cell is an interval
+    pieces: Mapping[Any, tuple[Piece, ...]] = field(default_factory=dict)  # of the texts that are groups of a hierarchy
+
+    def dealt(self, cells: Cells, chance: Numbers) -> Attribute:
+        """A number of each cell's interval."""
+        drawn = np.full(len(cells.codes), np.nan)
+        for rows, pieces in _by_value(cells, self._pieces):
+            drawn[rows] = self._drawn(pieces, chance[rows]) if pieces else np.nan
+        return Attribute(self.name, drawn)
+
+    def seen(self, cells: Cells) -> Attribute:
+        """The mean of the numbers that each cell may have; a number itself."""
+        points = (np.arange(_POINTS) + 0.5) / _POINTS
+        means = [float(self._drawn(p, points).mean()) if (p := self._pieces(v)) else math.nan for v in cells.values]
+        return Attribute(self.name, np.array([*means, math.nan])[cells.codes])
+
+    def _pieces(self, value: Any) -> tuple[Piece, ...]:
+        return self.pieces[value] if value in self.pieces else pieces_of(value, self.kind)
+
+    def _drawn(self, pieces: Sequence[Piece], chance: Numbers) -> Numbers:
+        if len(pieces) == 1:
+            return self.shape.drawn(pieces[0], chance)
+        sums = np.cumsum([max(self.shape.mass(piece), 1e-12) for piece in pieces])
+        sums = np.concatenate([[0.0], sums / sums[-1]])
+        at = np.clip(np.searchsorted(sums, chance, side="right") - 1, 0, len(pieces) - 1)
+        within = (chance - sums[at]) / (sums[at + 1] - sums[at])
+        drawn = np.empty(len(chance))
+        for place, piece in enumerate(pieces):
+            drawn[at == place] = self.shape.drawn(piece, within[at == place])
+        return drawn
+
+
+View = CategoryView | LevelView | NumberView
+
+
+def _by_value(cells: Cells, reading: Callable[[Any], Any]) -> Iterable[tuple[Codes, Any]]:
+    """The rows of each value, with what the value says."""
+    order = np.argsort(cells.codes, kind="stable")
+    starts = np.searchsorted(cells.codes[order], np.arange(len(cells.values) + 1))
+    for place, value in enumerate(cells.values):
+        yield order[starts[place] : starts[place + 1]], reading(value)
+
+
+# The view of a released column.
+BY_VALUE, BY_BOX, AS_THEY_ARE = "by value", "by box", "as they are"
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedColumn:
+    """What is publicly known of an attribute, beside its cells."""
+
+    name: str
+    kind: ColumnType
+    form: str = "values"
+    cuts: tuple[float, ...] | None = None  # the public cuts of numbers, dates as days
+    seen: str = AS_THEY_ARE  # how new values are seen: by value, by box, or as they are
+    hierarchy: Hierarchy | None = None
+
+
+def view_of(column: ReleasedColumn, cells: Cells) -> View:
+    """How the attribute is seen by learners."""
+    if column.seen == BY_BOX:
+        numbers = column.kind.is_numeric and column.form != "groups"
+        return LevelView(column.name, column.kind) if numbers else _by_words(column, cells)
+    if not column.kind.is_numeric:
+        return _by_words(column, cells) if column.seen == BY_VALUE else _of_members(column, cells, None)
+    if column.form in ("bins", "counts"):
+        return _of_members(column, cells, np.array(column.cuts or (), np.float64))
+    if column.cuts is not None:
+        return _of_levels(column, cells)
+    if column.form == "groups":
+        read = {value: group_pieces(column, value) for value in cells.values}
+        if not all(read.values()):
+            return _by_words(column, cells) if column.seen == BY_VALUE else _of_members(column, cells, None)
+        return _of_numbers(column, cells, read)
+    return _of_numbers(column, cells, {})
+
+
+def _of_numbers(column: ReleasedColumn, cells: Cells, read: Mapping[Any, tuple[Piece, ...]]) -> NumberView:
+    pieces: list[Piece] = []
+    rows: list[float] = []
+    for value, many in zip(cells.values, cells.rows, strict=True):
+        mine = read.get(value) or pieces_of(value, column.kind)
+        pieces += mine
+        rows += [many / len(mine)] * len(mine)
+    shape = Shape.of(pieces, np.array(rows), whole=column.kind is not ColumnType.REAL)
+    chancy = any(low < high for low, high in pieces)
+    return NumberView(column.name, column.kind, shape, chancy, read)
+
+
+def _of_levels(column: ReleasedColumn, cells: Cells) -> LevelView:
+    """The numbers of the bins: those that are shown, or the middles of the intervals that are."""
+    cuts = np.array(column.cuts, np.float64)
+    levels = np.full(len(cuts) + 1, np.nan)
+    for value in cells.values:
+        for low, high in pieces_of(value, column.kind)[:1]:
+            levels[np.searchsorted(cuts, high, side="left")] = middle(low, high)
+    return LevelView(column.name, column.kind, cuts, levels)
+
+
+def middle(low: float, high: float) -> float:
+    """The middle of an interval; of an open one the number just inside its only end."""
+    if math.isinf(low):
+        return math.nan if math.isinf(high) else high
+    return math.nextafter(low, math.inf) if math.isinf(high) else low / 2 + high / 2
+
+
+def group_pieces(column: ReleasedColumn, value: Any) -> tuple[Piece, ...]:
+    """Where the number of a cell lies, which may be a group of the hierarchy; nowhere if nobody can tell."""
+    hierarchy = column.hierarchy
+    if hierarchy is not None and value in hierarchy.labels:
+        interval = hierarchy.interval(hierarchy.labels.index(value))
+        return () if interval is None else (ends_of(interval),)
+    return pieces_of(value, column.kind)
+
+
+def group_words(column: ReleasedColumn, value: Any) -> tuple[str, ...]:
+    """The words that a cell may stand for: those below a group, the members of a set, or itself."""
+    word = word_of(value)
+    if column.form == "groups" and column.hierarchy is None:
+        return ()
+    return _below(column.hierarchy, word) or members_of(word)
+
+
+def _below(hierarchy: Hierarchy | None, label: Any) -> tuple[str, ...]:
+    """The values below a group of a hierarchy; none for what is no group of it."""
+    if hierarchy is None or label not in hierarchy.labels:
+        return ()
+    below = hierarchy.leaves_below(hierarchy.labels.index(label))
+    return tuple(hierarchy.labels[hierarchy.leaves[place]] for place in below)
+
+
+def _by_words(column: ReleasedColumn, cells: Cells) -> CategoryView:
+    """Words of a method that recodes values: a plain value is seen as the cell that stands for it."""
+    words = sorted(map(word_of, cells.values))
+    known: dict[str, int] = {}
+    for at, word in enumerate(words):
+        for member in (*_below(column.hierarchy, word), *members_of(word)):
+            known.setdefault(member, at)
+    known |= {word: at for at, word in enumerate(words)}
+
+    def place(value: Any) -> int:
+        leaf = None if column.hierarchy is None else column.hierarchy.leaf_of(value)
+        word = word_of(value)
+        if word not in known and leaf is not None and column.hierarchy is not None:
+            word = column.hierarchy.labels[column.hierarchy.leaves[leaf]]
+        return known.get(word, NOTHING)
+
+    return CategoryView(column.name, tuple(words), {}, place)
+
+
+def _of_members(column: ReleasedColumn, cells: Cells, cuts: Numbers | None) -> CategoryView:
+    """Values, sets of values or counts of them; of numbers, those of their public bins."""
+    members = {value: _members(column, value) for value in cells.values}
+    if cuts is None:
+        words = tuple(sorted({word for each in members.values() for word in each if word is not None}))
+        known = {word: at for at, word in enumerate(words)}
+
+        def place(value: Any) -> int:
+            return known.get(word_of(value), NOTHING)
+    else:
+        words = bin_names(cuts, column.kind)
+
+        def place(value: Any) -> int:
+            pieces = pieces_of(value, column.kind)
+            return int(np.searchsorted(cuts, pieces[0][1], side="left")) if len(pieces) == 1 else NOTHING
+
+    shares = {
+        value: {NOTHING if word is None else place(word): many for word, many in each.items()}
+        for value, each in members.items()
+    }
+    return CategoryView(column.name, words, _weighed(shares, cells), place, ordered=cuts is not None)
+
+
+def _members(column: ReleasedColumn, value: Any) -> Mapping[str | None, float]:
+    """The words that a cell may stand for, None for missing, with their rows; NaN where those are not told."""
+    word = word_of(value)
+    if column.form == "counts":
+        return {member: float(rows) for member, rows in read_counts(word) or ()}
+    return dict.fromkeys(_below(column.hierarchy, word) or members_of(word), math.nan)
+
+
+def _weighed(shares: Mapping[Any, Mapping[int, float]], cells: Cells) -> Mapping[Any, Shares]:
+    """Counts as shares; the members of a set in the shares that they have in the column."""
+    whole = np.ones(1 + max((place for each in shares.values() for place in each), default=0))
+    weighed: dict[Any, Shares] = {}
+    for _ in range(ROUNDS):
+        sums = np.full(len(whole), 1e-9)
+        for value, rows in zip(cells.values, cells.rows, strict=True):
+            each = shares[value]
+            mine = {place: whole[place] if math.isnan(many) else many for place, many in each.items()}
+            total = sum(mine.values())
+            weighed[value] = {place: many / total for place, many in mine.items()}
+            for place, share in weighed[value].items():
+                sums[place] += rows * share
+        whole = sums
+    return weighed
+
+
+def cells_of(table: pa.Table, column: ReleasedColumn) -> Cells:
+    """The cells of an attribute; the two columns of an interval are written as one."""
+    low, high = column.name + LOW, column.name + HIGH
+    if column.name in table.column_names or low not in table.column_names:
+        return column_of(table, column.name)
+    ends = [column_of(table, name) for name in (low, high)]
+    width = len(ends[1].values) + 1
+    joint, codes = np.unique((ends[0].codes + 1) * width + ends[1].codes + 1, return_inverse=True)
+    texts: list[str] = []
+    places = np.full(len(joint), -1)
+    for at, pair in enumerate(joint.tolist()):
+        first, last = divmod(pair, width)
+        if first or last:
+            low_end = number_of(ends[0].values[first - 1], column.kind) if first else None
+            high_end = number_of(ends[1].values[last - 1], column.kind) if last else None
+            places[at] = len(texts)
+            texts.append(str(render(Interval(low_end, high_end), column.kind)))
+    return Cells(tuple(texts), places[codes].astype(np.int64))
