@@ -105,7 +105,7 @@ def _cost(subject: Subject, split: RowSplit, method: str, word: str, level: str)
         made = release_rows(parts.train, subject.frame[split.train], schema, method, {}, requirement, seed)
     except RequirementError:
         return None
-    fed = feed_release(parts, made.plan, made.draft, subject.frame[split.test], Feeding(), seed)
+    fed = feed_release(parts, made.plan, made.draft, subject.frame[split.test], Feeding(sets="auto"), seed)
     found = _learned(*fed)
     return Cost(method, word, level, found.accuracy, found.auc, made.plan.share_of_cells_shown)
 

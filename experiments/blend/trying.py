@@ -230,7 +230,7 @@ class Bench:
             steps = formed(steps, STRICT, population, requirement)
         plan = engine.settle(self._plan(cell, steps, requirement), population)
         draft = engine.draft(plan, population, frame[self.split.train], randomness)
-        feeding = Feeding() if find_method(plan.method).generalizes else Feeding(sets="draw")
+        feeding = Feeding(sets="auto") if find_method(plan.method).generalizes else Feeding(sets="draw")
         fed = feed_release(self.parts, plan, draft, frame[self.split.test], feeding, seed_of(SEED, "feed"))
         names = [column.name for column in plan.written if column.source in plan.names]
         groups = np.unique(draft.frame.select(names).hash_rows().to_numpy(), return_inverse=True)[1]

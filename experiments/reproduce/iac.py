@@ -118,7 +118,7 @@ IAC = Experiment(
     complete=frozenset({"adult"}),
     inducers=INDUCERS,
     weka={own: weka for own, weka in WEKA.items() if own in INDUCERS},
-    feeding=Feeding(hidden="category"),
+    feeding=Feeding(sets="auto", hidden="category"),
     points=(
         Point(
             "with 8 quasi-identifiers, IACk is better than InfoGain Mondrian, but for J48 beyond k = 122",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from incrowd.models.pipeline import publish_model
     from incrowd.plan.plan_file import read_plan, write_plan
     from incrowd.plan.release_plan import ReleasePlan
+    from incrowd.recipients.decoding import decode
     from incrowd.recipients.received import open_release
     from incrowd.releases.recount import verify
     from incrowd.report.outcome import Release
@@ -47,6 +48,7 @@ _HOME = {
     "Schema": "vocabulary.schema",
     "SklearnInducer": "trees.sklearn_tree",
     "attack_release": "attacks.run",
+    "decode": "recipients.decoding",
     "explain": "api",
     "hide_cells": "hiding.pipeline",
     "inspect": "api",
@@ -80,6 +82,7 @@ __all__ = [
     "Schema",
     "SklearnInducer",
     "attack_release",
+    "decode",
     "explain",
     "hide_cells",
     "inspect",

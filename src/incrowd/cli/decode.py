@@ -1,4 +1,4 @@
-"""``incrowd decode``: a plain table from a release of counts, for the recipient."""
+"""``incrowd decode``: a plain table from a release, for the recipient."""
 
 from __future__ import annotations
 
@@ -16,29 +16,48 @@ def decode(
         Path | None, typer.Option("--to", "-o", help="Where it goes; by default RELEASE.decoded.parquet.")
     ] = None,
     deals: Annotated[int, typer.Option(help="How often the values are dealt over the rows.")] = 5,
+    certificate: Annotated[
+        Path | None, typer.Option(help="The certificate of the release; else the one beside it.")
+    ] = None,
     groups: Annotated[Path | None, typer.Option(help="The table of groups of a release of two tables.")] = None,
-    numbers: Annotated[str, typer.Option(help="Numbers as their interval, or as its middle.")] = "interval",
+    hierarchies: Annotated[
+        Path | None, typer.Option(help="A folder of hierarchies that came with the release, named like columns.")
+    ] = None,
     replace: Replace = False,
     seed: Annotated[int | None, typer.Option(help="For a repeatable deal.")] = None,
 ) -> None:
-    """Deal the published counts of a release out again: a plain table that any learner takes.
+    """Make a plain table of a release: one value a cell, for any program.
 
-    The rows come several times, with a column of weights. What a row shows is dealt at random within its group: the
-    decoded table does not carry the guarantee of the release.
+    Numbers are drawn inside their interval as the release itself shows them to lie; sets, counts and groups become one
+    of their values. The rows come several times, with a column of weights. What a row shows is dealt at random within
+    its group: the decoded table does not carry the guarantee of the release.
     """
-    from incrowd.recipients.decoding import decode as deal
-    from incrowd.recipients.decoding import decoded_name, write_decoded
+    import polars as pl
+
+    from incrowd.recipients.decoding import METADATA, decoded_name, decoded_table
+    from incrowd.recipients.received import open_release
+    from incrowd.tables.hierarchies.read import hierarchies_in
+    from incrowd.tables.publishing.serialise import write_table
     from incrowd.tables.publishing.staging import check_target, staged
-    from incrowd.vocabulary.forms import FileForm, groups_path
+    from incrowd.vocabulary.forms import FileForm
 
     target = to or decoded_name(release)
-    beside = groups or (groups_path(release) if groups_path(release).is_file() else None)
-    check_target(target, tuple(path for path in (release, beside) if path is not None), replace=replace)
-    FileForm.of(target)
-    made = deal(release, groups=beside, deals=deals, numbers=numbers, seed=seed)
+    check_target(target, tuple(path for path in (release, groups, certificate) if path is not None), replace=replace)
+    form = FileForm.of(target)
+    received = open_release(
+        release,
+        certificate=certificate,
+        groups=groups,
+        hierarchies=hierarchies_in(hierarchies) if hierarchies else None,
+    )
+    made = pl.DataFrame(pl.from_arrow(decoded_table(received, deals=deals, seed=seed)))
     with staged(target, replace=replace) as hidden:
-        write_decoded(made, hidden)
+        if form.kind == "parquet":
+            made.write_parquet(hidden, compression="zstd", metadata=METADATA)
+        else:
+            write_table(made, hidden, form)
+    times = made.height // max(1, received.opened.table.num_rows)
     typer.echo(
-        f"{made.height:,} rows, {deals} deals with weights of 1/{deals}: {target}. Values are dealt at random within "
-        "groups; this table does not carry the guarantee of the release."
+        f"{made.height:,} rows, {times} deal{'s' if times > 1 else ''} with weights of 1/{times}: {target}. Values are "
+        "dealt at random within groups; this table does not carry the guarantee of the release."
     )

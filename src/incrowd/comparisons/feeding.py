@@ -1,29 +1,31 @@
 """What learners are told of released cells that are no plain values: one declared choice for the whole project.
 
-The choice moves results by up to ten points, so every result names it. Suppressed and missing cells are missing; means
-and midpoints are numbers. A set, an interval and a public bin can each be taken in more than one way, see
-:class:`Feeding`.
+The choice moves results by up to ten points, so every result names it. By default learners take a release as its
+recipient does, who has the release and its certificate and nothing else: :mod:`incrowd.recipients.dealing`.
 
-Counts of values are dealt out again, five times, with weights; test rows have their own values, numbers in the public
-bins. Other test rows: where a method generalizes, they are seen through its plan, in the words of the release;
-elsewhere they are as they are, numbers in the plan's public bins.
+The other choices are those of the papers, for who compares with them. There, suppressed and missing cells are missing;
+means and midpoints are numbers; a set, an interval and a public bin can each be taken in more than one way, see
+:class:`Feeding`. Test rows are seen through the plan, in the words of the release, where a method generalizes;
+elsewhere they are as they are, numbers in the plan's public bins. Counts are always dealt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from incrowd.comparisons.examples import Attribute, Codes, Examples, Numbers
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import find_method
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
-from incrowd.recipients.counted_table import CountedTable
-from incrowd.recipients.decoding import DEALS, decode_table
+from incrowd.recipients.dealing import DEALS, Dealing
+from incrowd.recipients.views import ReleasedColumn
+from incrowd.report.reading import reading_of
 from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.rows.memory.population import bin_column
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -217,9 +219,10 @@ MISSING_CLASS, NOTHING = "(missing)", "(nothing)"
 class Feeding:
     """How learners take cells that are no plain values."""
 
-    # A set of values is "missing", a "category", or its value ("draw": at random in training, its own in testing);
-    # "auto" is a category where the method generalizes, so that test rows are seen in the same words, else missing.
-    sets: str = "auto"
+    # All cells are "dealt" as recipients do; the other choices are not about them. Or a set of values is "missing", a
+    # "category", or its value ("draw": at random in training, its own in testing); "auto" is a category where the
+    # method generalizes, so that test rows are seen in the same words, else missing.
+    sets: str = "dealt"
     # An interval that is no public bin is its "middle" (open: the number just inside its only end), or a "category"
     # where the method generalizes.
     intervals: str = "middle"
@@ -227,7 +230,7 @@ class Feeding:
     hidden: str = "missing"  # or, among categories, a "category": a learner that reads ``*`` as a value
 
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
-        "sets": ("auto", "missing", "category", "draw"),
+        "sets": ("dealt", "auto", "missing", "category", "draw"),
         "intervals": ("middle", "category"),
         "bins": ("category", "middle"),
         "hidden": ("missing", "category"),
@@ -237,8 +240,12 @@ class Feeding:
         for name, known in self.choices.items():
             if getattr(self, name) not in known:
                 raise ParameterError(f"Feeding: {name} must be one of {', '.join(known)}.")
+        if self.sets == "dealt" and (self.intervals, self.bins, self.hidden) != ("middle", "category", "missing"):
+            raise ParameterError("Feeding: where cells are dealt, nothing else is chosen. Say sets=auto beside it.")
 
     def __str__(self) -> str:
+        if self.sets == "dealt":
+            return "as recipients take it"
         return ", ".join(f"{name}: {getattr(self, name)}" for name in self.choices)
 
 
@@ -294,8 +301,8 @@ def feed_release(
     parts: Parts, plan: ReleasePlan, draft: Draft, test_frame: pl.DataFrame, feeding: Feeding, seed: int
 ) -> tuple[Examples, Examples]:
     """Released rows to learn from, and test rows as the recipient of the release would have them."""
-    if plan.counted:
-        return feed_decoded(parts, plan, draft, test_frame, seed)
+    if plan.counted or feeding.sets == "dealt":
+        return feed_dealt(parts, plan, draft, seed)
     generator = np.random.Generator(np.random.Philox(seed))
     seen = None
     if find_method(plan.method).generalizes:
@@ -370,21 +377,31 @@ def _codes(words: pl.Series, categories: pl.Series) -> Codes:
     return physical.fill_null(-1).to_numpy()
 
 
-_WEIGHT = "\x1fweight"  # begins with a letter that names do not have
-
-
-def feed_decoded(
-    parts: Parts, plan: ReleasePlan, draft: Draft, test_frame: pl.DataFrame, seed: int, deals: int = DEALS
+def feed_dealt(
+    parts: Parts, plan: ReleasePlan, draft: Draft, seed: int, deals: int = DEALS
 ) -> tuple[Examples, Examples]:
-    """Every released row once for each deal, weighted; test rows with their own values, numbers in the public bins."""
-    table = CountedTable.of(draft.frame.select(plan.counted), plan.counted)
-    plain = decode_table(table, deals=deals, weight=_WEIGHT, seed=seed)
-    seen = EmbeddedEngine().transform(plan, parts.test, test_frame)
-    rows = np.tile(draft.origin, deals)
-    pairs = [
-        joined(name, plain[name], seen[name])
-        if name in plan.counted
-        else joined(name, raw_cells(parts.train[name].take(rows)), raw_cells(parts.test[name]))
-        for name in parts.inputs
-    ]
-    return _examples(parts, rows, pairs, plain[_WEIGHT].to_numpy())
+    """What the recipient has: cells dealt with weights, and test rows seen in the words of the release."""
+    reading = reading_of(plan)
+    columns = tuple(_released_column(plan, name, reading) for name in parts.inputs)
+    written = draft.frame.select(one.name for one in plan.written if one.source in plan.names).to_arrow()
+    for name in parts.inputs:
+        if name not in plan.names:
+            written = written.append_column(name, _arrow(raw_cells(parts.train[name].take(draft.origin))))
+    dealing = Dealing(columns, written)
+    dealt = dealing.dealt(np.random.default_rng(seed), deals)
+    seen = dealing.seen(pa.table({name: _arrow(raw_cells(parts.test[name])) for name in parts.inputs}))
+    rows = np.tile(draft.origin, dealt.height // max(1, draft.frame.height))
+    return _examples(parts, rows, list(zip(dealt.attributes, seen.attributes, strict=True)), dealt.weights)
+
+
+def _released_column(plan: ReleasePlan, name: str, reading: Mapping[str, Any]) -> ReleasedColumn:
+    kind = plan.schema[name].type
+    if name not in plan.names:
+        return ReleasedColumn(name, kind, "plain")
+    return ReleasedColumn(
+        name, kind, reading["columns"][name], plan.cuts.get(name), reading["new_rows"], plan.schema[name].hierarchy
+    )
+
+
+def _arrow(cells: Cells) -> pa.Array:
+    return pa.array(cells, from_pandas=True) if isinstance(cells, np.ndarray) else cells.to_arrow()

@@ -1,13 +1,13 @@
-"""The recipient's side of a release of counts: read it, deal it out, learn from it.
+"""The recipient's side of a release: open it, see what is in it, learn from it, or make a plain table of it.
 
 ::
 
-    decode(release, deals=5)          a plain table for any learner; it does not carry the guarantee
-    public_bins(release)              the cuts between which numbers were counted
-    binned(rows, bins)                new rows with their numbers in the same bins
-    CountsNaiveBayes, CountsTree      scikit-learn classifiers that learn from the counts themselves
+    open_release("release.csv")       the rows with their certificate: X, y, describe(), encoder(), classifier()
+    decode("release.csv")             a plain table for any program; it does not carry the guarantee
+    CountsNaiveBayes, CountsTree      scikit-learn classifiers that learn from counts themselves
 
-Nothing here needs more than the released files, and nothing is imported but tables and the vocabulary.
+Nothing here needs more than what was received. The room takes NumPy, PyArrow and scikit-learn, and of the program only
+the vocabulary, the errors and the drawing kit; workbooks, databases and files of hierarchies are read by the program.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from incrowd.recipients.counted_table import binned, public_bins
     from incrowd.recipients.decoding import decode
     from incrowd.recipients.learning import CountsNaiveBayes, CountsTree
+    from incrowd.recipients.received import ReceivedRelease, open_release
 
 _HOME = {
     "CountsNaiveBayes": "learning",
     "CountsTree": "learning",
-    "binned": "counted_table",
+    "ReceivedRelease": "received",
     "decode": "decoding",
-    "public_bins": "counted_table",
+    "open_release": "received",
 }
-__all__ = ["CountsNaiveBayes", "CountsTree", "binned", "decode", "public_bins"]
+__all__ = ["CountsNaiveBayes", "CountsTree", "ReceivedRelease", "decode", "open_release"]
 
 
 def __getattr__(name: str) -> Any:

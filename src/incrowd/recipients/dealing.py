@@ -7,17 +7,18 @@ weights. Where no cell stands for several values there is one deal, and nothing 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
+from incrowd.errors import ParameterError
 from incrowd.recipients.boxes import Boxes
 from incrowd.recipients.cells import Cells, Codes, Numbers
 from incrowd.recipients.matrix import Attribute
-from incrowd.recipients.views import BY_BOX, ReleasedColumn, View, cells_of, view_of
+from incrowd.recipients.views import BY_BOX, ReleasedColumn, View, cells_of, plain_view, view_of
 
 DEALS = 5
 
@@ -37,6 +38,7 @@ class Dealing:
 
     columns: tuple[ReleasedColumn, ...]
     table: pa.Table  # the released rows
+    plain: bool = False  # for people: numbers as numbers, values as values, whatever new rows look like
 
     @cached_property
     def cells(self) -> tuple[Cells, ...]:
@@ -46,7 +48,8 @@ class Dealing:
     @cached_property
     def views(self) -> tuple[View, ...]:
         """How each attribute is seen."""
-        return tuple(view_of(column, cells) for column, cells in zip(self.columns, self.cells, strict=True))
+        view = plain_view if self.plain else view_of
+        return tuple(view(column, cells) for column, cells in zip(self.columns, self.cells, strict=True))
 
     @cached_property
     def boxes(self) -> Boxes | None:
@@ -71,6 +74,8 @@ class Dealing:
 
     def dealt(self, generator: np.random.Generator, deals: int = DEALS) -> Rows:
         """The released rows, dealt several times one after the other."""
+        if not isinstance(deals, int) or isinstance(deals, bool) or deals < 1:
+            raise ParameterError("deals must be a whole number of at least 1.")
         deals = deals if self.chancy else 1
         rows = self.table.num_rows
         parts = [self._deal(generator) for _ in range(deals)]

@@ -1,59 +1,56 @@
-"""Deal the published values out again, so that any learner can take a release of counts.
+"""A plain table from a release, for whoever wants one value a cell.
 
-In each group, the published values of each attribute are dealt over its rows at random. What a row then shows is not
-what its person has: only the group's counts are true. The decoded table is a convenience, it is not the release, and
-the guarantee of the release is not counted on it.
+Every cell becomes one of the values it stands for: members of sets, values below groups, counted values and numbers
+inside intervals are dealt over the rows of a group at random, several times. What a row then shows is not what its
+person has: only what the release says of the group is true. The decoded table is a convenience, it is not the release,
+and the guarantee of the release is not counted on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
-import polars as pl
+import pyarrow as pa
 
-from incrowd.errors import HeaderError, ParameterError
-from incrowd.recipients.counted_table import CountedColumn, CountedTable
-from incrowd.tables.publishing.serialise import write_table
-from incrowd.tables.reading.frames import to_frame_like
-from incrowd.tables.reading.read import read_release
-from incrowd.vocabulary.forms import FileForm
-from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
-from incrowd.vocabulary.released_value import Interval, parse_interval
+from incrowd.errors import HeaderError
+from incrowd.recipients.dealing import DEALS, Dealing
+from incrowd.recipients.matrix import Attribute
+from incrowd.recipients.received import ReceivedRelease, open_release
+from incrowd.vocabulary.schema import ColumnType
 
-DEALS = 5
-WARNING = "decoded from a release of counts: values are dealt at random within groups; carries no guarantee by itself"
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WARNING = "decoded from a release: values are dealt at random within groups; carries no guarantee by itself"
 METADATA = {"incrowd.decoded": WARNING}
-NUMBERS = ("interval", "middle")
 
 
 def decode(
     release: Any,
     *,
+    certificate: Any = None,
     groups: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
     deals: int = DEALS,
-    columns: Iterable[str] | None = None,
-    numbers: str = "interval",
     weight: str = "weight",
     seed: int | None = None,
 ) -> Any:
-    """A plain table from a release of counts: the rows several times, each time with the values dealt out anew.
+    """A plain table from a release: its rows several times, each time with the values dealt out anew.
+
+    Numbers are drawn inside their interval, by the shape that the release itself shows; where an interval is open, next
+    to the end that is published. Sets, counts and groups become one of their values. What is hidden is missing; a
+    column that is hidden in all rows is left out, with a warning.
 
     Parameters
     ----------
-    release
-        The release: a path, or a pandas, polars or PyArrow table. Give all of its rows and columns of counts.
-    groups
-        The table of groups, for a release of two tables.
+    release, certificate, groups, hierarchies
+        The release, as :func:`incrowd.open_release` takes it.
     deals
-        How often rows are dealt. One deal adds noise; five stacked ones are nearly as good as the counts.
-    columns
-        The columns of counts, if they should not be found by themselves.
-    numbers
-        Numbers as the ``"interval"`` they were counted in, or as its ``"middle"`` (its only end, if it is open).
+        How often rows are dealt. One deal adds noise; five stacked ones are nearly as good as the release. A release in
+        which no cell stands for several values is dealt once.
     weight
         The name of the column of weights, 1 / deals in every row.
     seed
@@ -62,83 +59,63 @@ def decode(
     Returns
     -------
     frame
-        The kind of frame that came in (polars for files). It does not carry the guarantee of the release.
+        The kind of frame that came in; for files pandas, or PyArrow where pandas is not installed. It does not carry
+        the guarantee of the release.
 
     Examples
     --------
-    >>> release = pl.DataFrame({"job": ["cook:2|nurse:1"] * 3, "ill": ["y", "n", "n"]})
-    >>> plain = decode(release, deals=2)
-    >>> plain.height, sorted(plain["job"].to_list()), plain["weight"].sum()
-    (6, ['cook', 'cook', 'cook', 'cook', 'nurse', 'nurse'], 3.0)
+    >>> import pandas as pd
+    >>> import incrowd
+    >>> people = pd.DataFrame({"age": [30, 41, 56, 63] * 25, "ill": ["no", "no", "yes", "yes"] * 25})
+    >>> made = incrowd.release(people, quasi_identifiers=["age"], target="ill", class_sensitive=False, k=10)
+    >>> plain = decode(made.table, certificate=made.certificate, deals=2, seed=1)
+    >>> plain.columns.tolist(), len(plain), float(plain["weight"].sum())
+    (['age', 'ill', 'weight'], 200, 100.0)
     """
-    source = read_release(release, missing=[])
-    beside = None if groups is None else read_release(groups, missing=[]).frame
-    table = CountedTable.of(source.frame, columns) if beside is None else CountedTable.of_pair(source.frame, beside)
-    dealt = decode_table(table, deals=deals, numbers=numbers, weight=weight, seed=seed)
-    return to_frame_like(dealt, source.origin)
+    received = open_release(release, certificate=certificate, groups=groups, hierarchies=hierarchies)
+    return received.frame("decoded", deals=deals, weight=weight, seed=seed)
 
 
-def decode_table(
-    table: CountedTable,
-    *,
-    deals: int = DEALS,
-    numbers: str = "interval",
-    weight: str = "weight",
-    seed: int | None = None,
-) -> pl.DataFrame:
-    """The same for a table that was read."""
-    if not isinstance(deals, int) or isinstance(deals, bool) or deals < 1:
-        raise ParameterError("deals must be a whole number of at least 1.")
-    if numbers not in NUMBERS:
-        raise ParameterError(f"numbers must be one of {', '.join(NUMBERS)}.")
-    if weight in table.order:
+def decoded_table(
+    release: ReceivedRelease, *, deals: int = DEALS, weight: str = "weight", seed: int | None = None
+) -> pa.Table:
+    """The same for a release that is open, as a table of PyArrow."""
+    table, released = release.opened.table, release.certificate["released_columns"]
+    names = list(dict.fromkeys(column["from"] for column in released))
+    if weight in names:
         raise HeaderError(f"The release has a column {weight!r} already. Name another for the weights.")
-    chance = SystemRandomness() if seed is None else SeededRandomness(seed)
-    order = np.argsort(table.groups, kind="stable")
-    parts = []
-    for _ in range(deals):
-        dealt = {name: _dealt(column, table, order, numbers, chance) for name, column in table.columns.items()}
-        parts.append(pl.DataFrame([dealt[name] if name in dealt else table.beside[name] for name in table.order]))
-    return pl.concat(parts).with_columns(pl.lit(1 / deals).alias(weight))
+    shown = [column for column in release.attributes if column.form != "plain"]
+    rows = Dealing(tuple(shown), table, plain=True).dealt(np.random.default_rng(seed), deals)
+    dealt = {column.name: _column(each, column.kind) for column, each in zip(shown, rows.attributes, strict=True)}
+    times = rows.height // table.num_rows if table.num_rows else 1
+    hidden = [name for name, each in dealt.items() if each.null_count == rows.height]
+    if hidden and table.num_rows:
+        message = f"The release hides all of {', '.join(hidden)}; the decoded table leaves such columns out."
+        warnings.warn(message, stacklevel=2)
+    columns = {name: dealt.get(name) or _repeated(table.column(name), times) for name in names if name not in hidden}
+    columns[weight] = pa.array(np.full(rows.height, 1 / times))
+    return pa.table(columns).replace_schema_metadata(METADATA)
 
 
-def _dealt(
-    column: CountedColumn, table: CountedTable, order: npt.NDArray[np.intp], numbers: str, chance: Randomness
-) -> pl.Series:
-    """One attribute dealt over the rows; ``order`` has the rows group by group."""
-    values = _middles(column.values) if numbers == "middle" else None
-    nothing = len(column.values)
-    counts = np.column_stack([column.counts, np.where(column.hidden, table.sizes, 0)])
-    cards = np.repeat(np.tile(np.arange(nothing + 1), len(counts)), counts.ravel())
-    group = table.groups[order]
-    shuffled = np.lexsort((chance.words(len(order)), group))
-    places = np.empty(len(order), np.int64)
-    places[order] = cards[shuffled]
-    words = pl.Series(column.name, [*(column.values if values is None else values), None], strict=False)
-    return words.cast(pl.String if values is None else pl.Float64).gather(places)
+def _repeated(column: pa.ChunkedArray, times: int) -> pa.ChunkedArray:
+    return pa.chunked_array(column.chunks * times, column.type)
 
 
-def _middles(values: Iterable[str | None]) -> list[float | None] | None:
-    """The middles of intervals of numbers; None if some value is no such interval."""
-    means: list[float | None] = []
-    for value in values:
-        interval = Interval() if value is None else parse_interval(value)
-        if interval is None:
-            return None
-        ends = [end for end in (interval.low, interval.high) if end is not None]
-        means.append(sum(ends) / len(ends) if ends else None)
-    return means
+def _column(attribute: Attribute, kind: ColumnType) -> pa.Array:
+    """A dealt attribute as a column of its type: whole numbers where all are, days as dates, words."""
+    if attribute.categories is not None:
+        words = pa.array(attribute.categories, pa.string())
+        return words.take(pa.array(attribute.values, pa.int64(), mask=attribute.is_missing))
+    numbers = np.asarray(attribute.values, np.float64)
+    known = numbers[~np.isnan(numbers)]
+    if kind is ColumnType.DATE:
+        days = np.floor(np.nan_to_num(numbers)).astype(np.int32)
+        return pa.array(days, pa.int32(), mask=np.isnan(numbers)).cast(pa.date32())
+    if kind is ColumnType.INTEGER and (known == np.floor(known)).all() and (np.abs(known) < 2**53).all():
+        return pa.array(np.nan_to_num(numbers).astype(np.int64), mask=np.isnan(numbers))
+    return pa.array(numbers, from_pandas=True)
 
 
 def decoded_name(release: Path) -> Path:
     """Where a decoded table goes if nobody says: its name tells what it is."""
     return release.with_name(release.name.split(".")[0] + ".decoded.parquet")
-
-
-def write_decoded(frame: pl.DataFrame, path: Path) -> None:
-    """Write a decoded table; a Parquet file says in its metadata that it is one."""
-    form = FileForm.of(path)
-    if form.kind == "parquet":
-        frame.write_parquet(path, compression="zstd", metadata=METADATA)
-    else:
-        write_table(frame, path, form)

@@ -6,22 +6,24 @@ n_c rows of each class, of which each has a value with the group's share of it, 
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
+import pyarrow as pa
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from incrowd.errors import HeaderError, ValuesError
-from incrowd.recipients.counted_table import CountedColumn, CountedTable, bin_texts, cuts_of
-from incrowd.tables.reading.read import read, read_release
-from incrowd.vocabulary.schema import unknown_column
+from incrowd.errors import FileFormatError, HeaderError, ValuesError
+from incrowd.recipients.cells import Cells, as_table, column_of, pieces_of
+from incrowd.recipients.views import CategoryView, ReleasedColumn, view_of
+from incrowd.vocabulary.counts_text import HIDDEN, read_counts
+from incrowd.vocabulary.schema import ColumnType
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -29,28 +31,36 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class CountedAttribute:
-    """An attribute to learn from: its values, the share of each in each group, and for numbers the public cuts.
+    """An attribute to learn from: how its values are seen, and the share of each in each group.
 
-    ``shares`` is groups x values; a group that hides the attribute has zeros.
+    ``shares`` is groups x values; a group that hides the attribute has zeros, missing values are left out.
     """
 
-    name: str
-    values: tuple[str | None, ...]
+    view: CategoryView
     shares: Floats
-    cuts: tuple[float | str, ...] | None
 
     @classmethod
-    def of(cls, column: CountedColumn) -> CountedAttribute:
-        """From what was published."""
-        rows = np.maximum(column.counts.sum(axis=1, keepdims=True), 1)
-        return cls(column.name, column.values, column.counts / rows, cuts_of(column))
+    def of(cls, name: str, texts: Sequence[str], groups: Codes) -> CountedAttribute:
+        """From the text of each row and the group it is in."""
+        members = {text: read_counts(text) for text in set(texts)}
+        if any(each is None for each in members.values()):
+            raise HeaderError(f"{name!r} is no column of counts. Learn from columns of counts only, or decode.")
+        words = {word for each in members.values() for word, _ in each or () if word is not None}
+        kinds = (ColumnType.REAL, ColumnType.DATE)
+        kind = next((each for each in kinds if words and _are_bins(words, each)), ColumnType.CATEGORICAL)
+        ends = {end for word in words for piece in pieces_of(word, kind) for end in piece if kind.is_numeric}
+        cuts = tuple(sorted(end for end in ends if math.isfinite(end)))
+        firsts = np.unique(groups, return_index=True)[1]
+        cells = Cells.of(pa.chunked_array([pa.array([texts[row] for row in firsts], pa.string())]))
+        view = view_of(ReleasedColumn(name, kind, "counts", cuts), cells)
+        assert isinstance(view, CategoryView)
+        attribute = view.seen(cells)
+        known = np.eye(len(view.categories) + 1)[attribute.values][:, :-1]  # the last place is missing
+        return cls(view, known if attribute.shares is None else np.maximum(known, attribute.shares))
 
-    def codes(self, cells: pl.Series) -> Codes:
-        """The position of each cell's value; -1 for a value that no group has."""
-        bare = self.cuts is not None and (cells.dtype != pl.String or not cells.str.starts_with("(").any())
-        words = (bin_texts(cells, self.cuts or ()) if bare else cells).cast(pl.String)
-        known = {value: place for place, value in enumerate(self.values)}
-        return np.array([known.get(word, -1) for word in words.to_list()], np.int64)
+
+def _are_bins(words: Iterable[str], kind: ColumnType) -> bool:
+    return all(word.startswith("(") and len(pieces_of(word, kind)) == 1 for word in words)
 
 
 class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -58,34 +68,41 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learned(self, X: Any, y: Any) -> Floats:
         """Keep what is known of attributes and classes; the rows of each group and class."""
-        table = CountedTable.of(read_release(X, missing=[]).frame)
-        if table.beside.width:
-            raise HeaderError(
-                f"{table.beside.columns[0]!r} is no column of counts. Learn from columns of counts only, or decode."
-            )
-        labels = column_or_1d(y)
-        if len(labels) != len(table.groups):
+        table, labels = as_table(X), column_or_1d(y)
+        if len(labels) != table.num_rows:
             raise ValuesError("There must be a class for each row of the release.")
+        names = table.column_names
+        columns = [[HIDDEN if text is None else str(text) for text in table.column(name).to_pylist()] for name in names]
+        numbers: dict[tuple[str, ...], int] = {}
+        groups = np.array([numbers.setdefault(row, len(numbers)) for row in zip(*columns, strict=True)], np.int64)
+        every = [CountedAttribute.of(name, texts, groups) for name, texts in zip(names, columns, strict=True)]
+        self._check_whole(numbers, groups)
         self.classes_, places = np.unique(labels, return_inverse=True)
-        self.attributes_ = [CountedAttribute.of(column) for column in table.columns.values() if not column.hidden.all()]
-        self.n_features_in_, self.feature_names_in_ = len(table.columns), np.array(list(table.columns), object)
-        cells = table.groups * len(self.classes_) + places
-        rows = np.bincount(cells, minlength=len(table.sizes) * len(self.classes_))
-        return rows.reshape(len(table.sizes), len(self.classes_)).astype(np.float64)
+        self.attributes_ = [attribute for attribute in every if attribute.shares.any()]
+        self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, object)
+        rows = np.bincount(groups * len(self.classes_) + places, minlength=len(numbers) * len(self.classes_))
+        return rows.reshape(len(numbers), len(self.classes_)).astype(np.float64)
+
+    def _check_whole(self, numbers: Iterable[tuple[str, ...]], groups: Codes) -> None:
+        sizes = np.bincount(groups).tolist()
+        counted = [{sum(count for _, count in read_counts(text) or ()) for text in row} - {0} for row in numbers]
+        if any(told - {size} for told, size in zip(counted, sizes, strict=True)):
+            raise FileFormatError(
+                "There are not as many rows in groups as their counts say. Read the whole release, before rows are "
+                "chosen from it, with all of its columns of counts."
+            )
 
     def _codes(self, X: Any) -> list[Codes]:
         """Plain rows as positions of values, attribute by attribute."""
         check_is_fitted(self, "attributes_")
-        frame = read(X).frame
-        for attribute in self.attributes_:
-            if attribute.name not in frame.columns:
-                raise HeaderError(unknown_column(attribute.name, frame.columns))
-        return [attribute.codes(frame[attribute.name]) for attribute in self.attributes_]
+        table = as_table(X)
+        views = [attribute.view for attribute in self.attributes_]
+        return [view.seen(column_of(table, view.name)).values.astype(np.int64) for view in views]
 
     def predict_proba(self, X: Any) -> Floats:
         """The share of each class, in the order of ``classes_``, for plain rows: values, numbers or their bins."""
         codes = self._codes(X)
-        return self._scores(codes, len(codes[0]) if codes else read(X).frame.height)
+        return self._scores(codes, len(codes[0]) if codes else as_table(X).num_rows)
 
     def predict(self, X: Any) -> Any:
         """The likeliest class of each plain row."""
@@ -109,10 +126,10 @@ class CountsNaiveBayes(CountsClassifier):
 
     Examples
     --------
-    >>> import polars as pl
-    >>> release = pl.DataFrame({"age": ["(-inf, 30]:3"] * 3 + ["(30, inf):3"] * 3})
+    >>> import pandas as pd
+    >>> release = pd.DataFrame({"age": ["(-inf, 30]:3"] * 3 + ["(30, inf):3"] * 3})
     >>> model = CountsNaiveBayes().fit(release, ["n", "n", "y", "y", "y", "y"])
-    >>> model.predict(pl.DataFrame({"age": [25, 44]})).tolist()
+    >>> model.predict(pd.DataFrame({"age": [25, 44]})).tolist()
     ['n', 'y']
     """
 
@@ -169,10 +186,10 @@ class CountsTree(CountsClassifier):
 
     Examples
     --------
-    >>> import polars as pl
-    >>> release = pl.DataFrame({"age": ["(-inf, 30]:30"] * 30 + ["(30, inf):30"] * 30})
+    >>> import pandas as pd
+    >>> release = pd.DataFrame({"age": ["(-inf, 30]:30"] * 30 + ["(30, inf):30"] * 30})
     >>> model = CountsTree().fit(release, ["n"] * 30 + ["y"] * 30)
-    >>> model.predict(pl.DataFrame({"age": [25, 44]})).tolist(), model.depth_
+    >>> model.predict(pd.DataFrame({"age": [25, 44]})).tolist(), model.depth_
     (['n', 'y'], 1)
     """
 
@@ -185,7 +202,7 @@ class CountsTree(CountsClassifier):
         rows = self._learned(X, y)
         shares = [_filled(attribute, rows) for attribute in self.attributes_]
         self.depth_ = 0
-        self.tree_ = self._grown(_Part.of(rows, shares, [one.cuts is not None for one in self.attributes_]), 0)
+        self.tree_ = self._grown(_Part.of(rows, shares, [one.view.ordered for one in self.attributes_]), 0)
         return self
 
     def _grown(self, part: _Part, depth: int) -> CountNode:
@@ -225,11 +242,11 @@ def _score(
 
 
 def _filled(attribute: CountedAttribute, rows: Floats) -> Floats:
-    """The shares of each group; where the attribute is hidden, those of all groups that show it."""
-    hidden = attribute.shares.sum(axis=1) == 0
-    size = rows.sum(axis=1)
-    overall = size @ attribute.shares
-    return np.asarray(np.where(hidden[:, None], overall / max(overall.sum(), 1e-300), attribute.shares))
+    """The shares of each group, missing values left out; where it is hidden, those of all groups that show it."""
+    known = attribute.shares.sum(axis=1, keepdims=True)
+    overall = rows.sum(axis=1) @ attribute.shares
+    shares = attribute.shares / np.where(known > 0, known, 1.0)
+    return np.asarray(np.where(known > 0, shares, overall / max(overall.sum(), 1e-300)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,7 +65,7 @@ def _certificate(release: Any, certificate: Any, stored: bool) -> Mapping[str, A
         if beside is None or not beside.is_file():
             where = f"There is no {beside.name} beside it." if beside else "A table has no file beside it."
             raise ParameterError(
-                f"A release is read with its certificate. {where} Ask whoever gave you the release for it, and name it: "
+                f"A release is read with its certificate. {where} Ask whoever gave you the release for it and name it: "
                 'certificate="release.csv.certificate.json".'
             )
         certificate = beside

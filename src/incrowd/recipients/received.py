@@ -137,7 +137,7 @@ class ReceivedRelease:
         return Dealing(self.attributes, self.opened.table)
 
     @property
-    def X(self) -> Any:
+    def X(self) -> Any:  # noqa: N802
         """The released attributes as they are written, without the class, pseudonyms and free text."""
         known = {column.name for column in self.attributes}
         released = zip(self.certificate["released_columns"], self.opened.table.column_names, strict=True)

@@ -25,9 +25,10 @@ class Shape:
     def of(cls, pieces: Sequence[Piece], rows: Numbers, *, whole: bool) -> Shape:
         """The likeliest shape: rows of a wide interval lie where narrower ones show others to lie."""
         finite = sorted({end for piece in pieces for end in piece if math.isfinite(end)})
-        ends = np.array(_with_tails(finite, pieces, whole))
+        listed, low, high = _with_tails(finite, pieces)
+        ends = np.array(listed)
         if len(ends) < 2:
-            return cls(np.array([*ends, *ends][:2]), np.array([0.0, 1.0])[: max(2, 0)], whole)
+            return cls(np.repeat(ends, 2), np.array([0.0, 1.0]), whole)
         first = np.searchsorted(ends, [max(low, ends[0]) for low, _ in pieces])
         last = np.searchsorted(ends, [min(high, ends[-1]) for _, high in pieces])
         exact = first == last  # a number itself: the mass is in the step that ends there
@@ -42,7 +43,7 @@ class Shape:
             np.add.at(pull, last, -weights)
             mass = np.maximum(mass * np.cumsum(pull)[:-1], 1e-12)
             mass /= mass.sum()
-        return cls(ends, np.concatenate([[0.0], np.cumsum(mass)]), whole)
+        return cls(_settled(ends, mass, low, high), np.concatenate([[0.0], np.cumsum(mass)]), whole)
 
     def mass(self, piece: Piece) -> float:
         """The share of rows in a piece."""
@@ -52,7 +53,7 @@ class Shape:
     def drawn(self, piece: Piece, chance: Numbers) -> Numbers:
         """A number of the piece for each chance from 0 to 1, rising with it."""
         low, high = piece
-        if low == high:
+        if not low < high:  # a number, or nothing
             return np.full(len(chance), low)
         start, stop = np.interp([low, high], self.ends, self.share)
         drawn = np.interp(start + (stop - start) * chance, self.share, self.ends)
@@ -62,11 +63,33 @@ class Shape:
         return np.clip(drawn, lowest, high)
 
 
-def _with_tails(finite: list[float], pieces: Sequence[Piece], whole: bool) -> list[float]:
-    """The published ends, with one step beyond the last where a piece is open: nothing is known of how far it goes."""
+def _with_tails(finite: list[float], pieces: Sequence[Piece]) -> tuple[list[float], bool, bool]:
+    """The published ends, and one more where a piece is open; how far that is, is settled later."""
     if not finite:
-        return [0.0, 1.0]
-    step = 1.0 if whole else max((finite[-1] - finite[0]) / 1000, abs(finite[-1]) * 1e-6, 1e-9)
-    low = [finite[0] - step] if any(math.isinf(low) or low == finite[0] == high for low, high in pieces) else []
-    high = [finite[-1] + step] if any(math.isinf(high) for _, high in pieces) else []
-    return [*low, *finite, *high]
+        return [0.0, 1.0], False, False
+    width = (finite[-1] - finite[0]) / max(len(finite) - 1, 1) or abs(finite[0]) or 1.0
+    low = any(low < finite[0] for low, _ in pieces) or all(low == high for low, high in pieces)
+    high = any(high > finite[-1] for _, high in pieces)
+    ends = [*([finite[0] - width] if low else []), *finite, *([finite[-1] + width] if high else [])]
+    return ends, low, high
+
+
+def _settled(ends: Numbers, mass: Numbers, low: bool, high: bool) -> Numbers:
+    """The ends, with those of open pieces as far away as the rows take that are as dense as their neighbours.
+
+    At most as far as the published ends reach, and not across 0 if none of those does.
+    """
+    settled, inner = ends.copy(), ends[int(low) : len(ends) - int(high)]
+    most = max(inner[-1] - inner[0], abs(inner[0] if len(inner) == 1 else 0.0)) or 1.0
+    if low:
+        width = min(_width(mass[0], mass[1:2], np.diff(ends)[1:2], most), most)
+        settled[0] = max(inner[0] - width, 0.0) if inner[0] >= 0 else inner[0] - width
+    if high:
+        width = min(_width(mass[-1], mass[-2:-1], np.diff(ends)[-2:-1], most), most)
+        settled[-1] = min(inner[-1] + width, 0.0) if inner[-1] <= 0 else inner[-1] + width
+    return settled
+
+
+def _width(rows: float, beside: Numbers, width: Numbers, most: float) -> float:
+    """How wide a piece is that is as dense as the one beside it; the most, if there is none."""
+    return float(rows * width[0] / beside[0]) if len(beside) and beside[0] > 0 else most

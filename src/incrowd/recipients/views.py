@@ -3,7 +3,7 @@
 ::
 
     CategoryView    words: values, members of sets, known values of a group; public bins, which are in order
-    LevelView       numbers that look alike within public cuts: every cell and every new number has the number of its bin
+    LevelView       numbers that look alike within public cuts: every cell and new number has that of its bin
     NumberView      numbers: as they are, or drawn inside the interval that the release shows, by the shape it shows
 
 A view knows what each released cell may stand for. Dealing picks one of it, by a chance from 0 to 1 for each row.
@@ -12,7 +12,7 @@ A view knows what each released cell may stand for. Dealing picks one of it, by 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,9 +42,12 @@ from incrowd.vocabulary.schema import ColumnType
 
 ROUNDS = 1
 LOW, HIGH = "_low", "_high"
+NOWHERE: Piece = (math.nan, math.nan)  # a missing value among counts
 _POINTS = 16  # of a drawn number's distribution, from which its mean is taken
 Shares = Mapping[int, float]
 """Categories, by their place, that a cell may stand for, with their shares."""
+Pieces = Mapping[Piece, float]
+"""Where the number of a cell may lie, with the rows that are told of each piece, NaN if none are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +134,7 @@ class NumberView:
     kind: ColumnType
     shape: Shape
     chancy: bool  # whether some cell is an interval
-    pieces: Mapping[Any, tuple[Piece, ...]] = field(default_factory=dict)  # of the texts that are groups of a hierarchy
+    pieces: Mapping[Any, Pieces] = field(default_factory=dict)  # of the released cells
 
     def dealt(self, cells: Cells, chance: Numbers) -> Attribute:
         """A number of each cell's interval."""
@@ -143,16 +146,19 @@ class NumberView:
     def seen(self, cells: Cells) -> Attribute:
         """The mean of the numbers that each cell may have; a number itself."""
         points = (np.arange(_POINTS) + 0.5) / _POINTS
-        means = [float(self._drawn(p, points).mean()) if (p := self._pieces(v)) else math.nan for v in cells.values]
+        drawn = [self._drawn(pieces, points) if (pieces := self._pieces(value)) else [] for value in cells.values]
+        means = [float(np.nanmean(each)) if len(each) else math.nan for each in drawn]
         return Attribute(self.name, np.array([*means, math.nan])[cells.codes])
 
-    def _pieces(self, value: Any) -> tuple[Piece, ...]:
-        return self.pieces[value] if value in self.pieces else pieces_of(value, self.kind)
+    def _pieces(self, value: Any) -> Pieces:
+        return self.pieces[value] if value in self.pieces else dict.fromkeys(pieces_of(value, self.kind), math.nan)
 
-    def _drawn(self, pieces: Sequence[Piece], chance: Numbers) -> Numbers:
+    def _drawn(self, pieces: Pieces, chance: Numbers) -> Numbers:
+        """A number for each chance; the pieces in the shares that are told of them, or else as the shape has them."""
         if len(pieces) == 1:
-            return self.shape.drawn(pieces[0], chance)
-        sums = np.cumsum([max(self.shape.mass(piece), 1e-12) for piece in pieces])
+            return self.shape.drawn(next(iter(pieces)), chance)
+        masses = [self.shape.mass(piece) if math.isnan(rows) else rows for piece, rows in pieces.items()]
+        sums = np.cumsum(np.maximum(masses, 1e-12))
         sums = np.concatenate([[0.0], sums / sums[-1]])
         at = np.clip(np.searchsorted(sums, chance, side="right") - 1, 0, len(pieces) - 1)
         within = (chance - sums[at]) / (sums[at + 1] - sums[at])
@@ -200,23 +206,41 @@ def view_of(column: ReleasedColumn, cells: Cells) -> View:
         return _of_members(column, cells, np.array(column.cuts or (), np.float64))
     if column.cuts is not None:
         return _of_levels(column, cells)
-    if column.form == "groups":
-        read = {value: group_pieces(column, value) for value in cells.values}
-        if not all(read.values()):
-            return _by_words(column, cells) if column.seen == BY_VALUE else _of_members(column, cells, None)
-        return _of_numbers(column, cells, read)
-    return _of_numbers(column, cells, {})
+    if column.form == "groups" and not all(group_pieces(column, value) for value in cells.values):
+        return _by_words(column, cells) if column.seen == BY_VALUE else _of_members(column, cells, None)
+    return _of_numbers(column, cells, {value: _number_pieces(column, value) for value in cells.values})
 
 
-def _of_numbers(column: ReleasedColumn, cells: Cells, read: Mapping[Any, tuple[Piece, ...]]) -> NumberView:
+def plain_view(column: ReleasedColumn, cells: Cells) -> View:
+    """How the attribute is seen by people: every cell as one of the values it stands for, numbers as numbers."""
+    if column.kind.is_numeric:
+        read = {value: _number_pieces(column, value) for value in cells.values}
+        if all(read.values()) or column.form != "groups":
+            return _of_numbers(column, cells, read)
+    return _of_members(column, cells, None)
+
+
+def _number_pieces(column: ReleasedColumn, value: Any) -> Pieces:
+    if column.form != "counts":
+        return dict.fromkeys(group_pieces(column, value), math.nan)
+    pieces: dict[Piece, float] = {}
+    for member, rows in read_counts(word_of(value)) or ():
+        for piece in (NOWHERE,) if member is None else pieces_of(member, column.kind):
+            pieces[piece] = float(rows)
+    return pieces
+
+
+def _of_numbers(column: ReleasedColumn, cells: Cells, read: Mapping[Any, Pieces]) -> NumberView:
     pieces: list[Piece] = []
     rows: list[float] = []
     for value, many in zip(cells.values, cells.rows, strict=True):
-        mine = read.get(value) or pieces_of(value, column.kind)
-        pieces += mine
-        rows += [many / len(mine)] * len(mine)
+        told = sum(read[value].values())
+        for piece, share in read[value].items():
+            if piece is not NOWHERE:
+                pieces.append(piece)
+                rows.append(many / len(read[value]) if math.isnan(told) else many * share / told)
     shape = Shape.of(pieces, np.array(rows), whole=column.kind is not ColumnType.REAL)
-    chancy = any(low < high for low, high in pieces)
+    chancy = any(low < high for low, high in pieces) or any(len(each) > 1 for each in read.values())
     return NumberView(column.name, column.kind, shape, chancy, read)
 
 

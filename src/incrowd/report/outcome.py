@@ -47,14 +47,11 @@ class Release:
         """The table of groups, of a release of two tables (``form="pair"``); else None."""
         return self._load_groups()
 
-    def decode(self, deals: int = 5, **options: Any) -> Any:
-        """A plain table from a release of counts, see :func:`incrowd.recipients.decode`.
-
-        Values are dealt at random within groups: the decoded table does not carry the guarantee of the release.
-        """
+    def decode(self, **options: Any) -> Any:
+        """A plain table, see :func:`incrowd.recipients.decode`; it does not carry the guarantee of the release."""
         from incrowd.recipients.decoding import decode
 
-        return decode(self.table, groups=self.groups, deals=deals, **options)
+        return decode(self, **options)
 
     @property
     def verdict(self) -> Verdict:

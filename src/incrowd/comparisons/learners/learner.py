@@ -59,9 +59,11 @@ def weighing(examples: Examples) -> Examples:
 
 
 def repeated(examples: Examples, learner: str) -> Examples:
-    """Each row as often as it weighs, for learners that know no weights; rows without weights stay as they are."""
+    """Each row as often as it weighs, for learners that know no weights; rows that weigh all the same as they are."""
     if examples.weights is None:
         return examples
+    if (examples.weights == examples.weights[:1]).all():  # deals of a release, each of the same weight
+        return replace(examples, weights=None)
     times = np.rint(examples.weights)
     if not np.array_equal(times, examples.weights):
         raise ParameterError(f"{learner} takes whole weights only. Use learners such as nb or logistic for others.")

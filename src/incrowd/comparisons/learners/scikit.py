@@ -22,8 +22,8 @@ from incrowd.comparisons.learners.learner import (
     weighing,
     with_parameters,
 )
-from incrowd.recipients.matrix import Missing, OneHot, Ordinal
 from incrowd.errors import InputError, ParameterError
+from incrowd.recipients.matrix import Missing, OneHot, Ordinal
 from incrowd.trees.compiled import one_thread
 from incrowd.vocabulary.option import nearest
 

@@ -1,0 +1,360 @@
+"""A release that was received: every method and form is opened, decoded, encoded and learned from."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import estimator_checks
+
+import incrowd
+from incrowd.errors import FileFormatError, HeaderError, ParameterError
+from incrowd.methods.catalog import METHODS
+from incrowd.recipients.encoding import LEARNERS, learner_kind
+from incrowd.vocabulary.counts_text import read_counts
+from incrowd.vocabulary.hierarchy import Hierarchy
+
+NAMES = ["age", "job", "size", "sex", "born"]
+EVERY = [
+    (method, form, numeric)
+    for method, entry in METHODS.items()
+    for form in entry.forms
+    for numeric in ((entry.numeric or (None,)) if form == "strict" else (entry.numeric or (None,))[:1])
+]
+JOBS = Hierarchy.from_paths(
+    "job",
+    [(job, group, "*") for group, jobs in (("hands", ("cook", "smith")), ("care", ("nurse", "vet"))) for job in jobs],
+)
+
+
+@cache
+def people(rows: int = 240) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    age = rng.integers(18, 80, rows)
+    job = rng.choice(["cook", "smith", "nurse", "vet"], rows)
+    ill = np.where((age > 50) ^ (job == "cook") ^ (rng.random(rows) < 0.1), "yes", "no")
+    return (
+        pd.DataFrame(
+            {
+                "age": age,
+                "job": pd.Series(job).mask(pd.Series(rng.random(rows) < 0.05)),
+                "size": np.round(rng.normal(170, 10, rows), 1),
+                "sex": rng.choice(["f", "m"], rows),
+                "born": pd.Timestamp("2000-01-01") - pd.to_timedelta(age * 365 + rng.integers(0, 365, rows), unit="D"),
+                "ward": rng.choice(["a", "b"], rows),
+                "ill": ill,
+            }
+        )
+        .astype({"born": "datetime64[s]"})
+        .assign(born=lambda frame: frame["born"].dt.date)
+    )
+
+
+@cache
+def made(method: str, form: str, numeric: str | None, grouped: bool = False):
+    return incrowd.release(
+        people(),
+        quasi_identifiers=NAMES,
+        target="ill",
+        class_sensitive=False,
+        k=8,
+        method=method,
+        form=form,
+        parameters={"numeric": numeric} if numeric else {},
+        hierarchies={"job": JOBS} if grouped else None,
+    )
+
+
+def inside(value, cell, kind: str) -> bool:
+    """Whether a plain value is one that a released cell may stand for; written without the room's own reading."""
+    if cell is None or cell != cell:
+        return value is None or value != value
+    if not isinstance(cell, str):
+        return str(value)[:10] == str(cell)[:10] if kind == "date" else value == cell
+    counted = read_counts(cell)
+    if counted is not None and ":" in cell:
+        return any(inside(value, word, kind) for word, _ in counted)
+    if cell == "*" and counted == ():
+        return value is None or value != value
+    if "|" in cell:
+        return any(inside(value, word, kind) for word in cell.split("|"))
+    if cell[0] in "([" and ", " in cell and kind != "word":
+        low, high = cell[1:-1].split(", ")
+        if value is None or value != value:
+            return False
+        if kind == "date":
+            low, high = low.replace("-inf", "0000"), high.replace("inf", "9999")
+            return (low < str(value)) if high == "9999" else low < str(value) <= high
+        return float(low) < value <= float(high)
+    return str(value) == cell
+
+
+@pytest.mark.parametrize(("method", "form", "numeric"), EVERY)
+def test_every_release_is_opened_decoded_and_learned_from(method, form, numeric):
+    release = made(method, form, numeric)
+    received = incrowd.open_release(release)
+    assert list(received.X.columns)[-1] == "ward"
+    assert received.y.tolist().count("yes") == int((received.classes == "yes").sum())
+    assert received.weights.sum() == len(received.frame("released"))
+    words = str(received.describe())
+    assert all(name in words for name in [*NAMES, "ward", "ill"])
+    check_decoded(received)
+    new = people().drop(columns="ill").head(40)
+    for kind in LEARNERS:
+        encoder = received.encoder(kind)
+        fresh, shown = encoder.transform(new), encoder.transform(received.X)
+        assert fresh.shape == (40, len(encoder.get_feature_names_out()))
+        assert shown.shape == (received.opened.table.num_rows, fresh.shape[1])
+        if kind in ("linear", "bayes"):
+            assert np.isfinite(fresh).all()
+            assert np.isfinite(shown).all()
+    model = received.classifier(DecisionTreeClassifier(min_samples_leaf=5, random_state=0))
+    assert set(model.predict(new)) <= {"yes", "no"}
+    assert model.predict_proba(new).shape == (40, 2)
+
+
+def check_decoded(received) -> None:
+    """The property of a decoded table: every value lies inside what the release shows of its row."""
+    plain = received.frame("decoded", deals=2, seed=1)
+    rows = received.opened.table.num_rows
+    times = len(plain) // rows
+    assert times in (1, 2)
+    assert plain["weight"].sum() == pytest.approx(rows)
+    shown = received.opened.table.to_pandas()
+    for name in NAMES:
+        if name not in plain:
+            continue
+        if name + "_low" in shown:
+            ends = zip(shown[name + "_low"], shown[name + "_high"], strict=True)
+            cells = [_bounds(*pair) for pair in ends] * times
+        else:
+            cells = shown[name].tolist() * times
+        kind = {"age": "number", "size": "number", "born": "date"}.get(name, "word")
+        values = [None if value is None or value is pd.NaT else value for value in plain[name].tolist()]
+        wrong = [pair for pair in zip(values, cells, strict=True) if not inside(*pair, kind)]
+        assert not wrong, (name, wrong[:3])
+
+
+def _bounds(low, high):
+    low, high = (None if end is None or end != end else end for end in (low, high))
+    if low is None and high is None:
+        return None
+    texts = ("-inf" if low is None else str(low), "inf" if high is None else str(high))
+    return f"({texts[0]}, {texts[1]}" + ("]" if high is not None else ")")
+
+
+NEW = people().drop(columns="ill").tail(60)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "csv.zst", "parquet", "jsonl", "arrow", "xlsx", "arff"])
+@pytest.mark.parametrize(("method", "form"), [("kactus-plus", "strict"), ("blend", "pair")])
+def test_files_are_found_with_their_certificates(tmp_path, ending, method, form):
+    options = {
+        "quasi_identifiers": NAMES,
+        "target": "ill",
+        "class_sensitive": False,
+        "k": 8,
+        "method": method,
+        "form": form,
+    }
+    incrowd.release(people(), to=tmp_path / f"out.{ending}", **options)
+    received = incrowd.open_release(tmp_path / f"out.{ending}")
+    assert received.opened.table.num_rows == len(people())
+    assert isinstance(received.X, pd.DataFrame)
+    assert sorted(received.y) == sorted(people()["ill"])
+    assert len(received.classifier(LogisticRegression()).predict(NEW)) == len(NEW)
+    check_decoded(received)
+
+
+@pytest.fixture
+def stored(tmp_path):
+    incrowd.release(
+        people(), quasi_identifiers=NAMES, target="ill", class_sensitive=False, k=8, to=tmp_path / "out.csv"
+    )
+    return tmp_path / "out.csv"
+
+
+def test_what_does_not_belong_together_is_refused(stored, tmp_path):
+    text = stored.read_text(encoding="utf-8")
+    certificate = json.loads(Path(f"{stored}.certificate.json").read_text(encoding="utf-8"))
+    cut = tmp_path / "cut.csv"
+    cut.write_text("".join(text.splitlines(keepends=True)[:-1]), encoding="utf-8")
+    with pytest.raises(FileFormatError, match="its bytes are others"):
+        incrowd.open_release(cut, certificate=certificate)
+    with pytest.raises(ParameterError, match="no cut.csv.certificate.json beside it"):
+        incrowd.open_release(cut)
+    frame = pd.read_csv(stored)
+    assert len(incrowd.open_release(frame, certificate=certificate).X) == len(frame)
+    with pytest.raises(FileFormatError, match="before rows are chosen"):
+        incrowd.open_release(frame.head(30), certificate=certificate)
+    with pytest.raises(HeaderError, match="not those that its certificate states"):
+        incrowd.open_release(frame.rename(columns={"sex": "gender"}), certificate=certificate)
+    with pytest.raises(ParameterError, match="A table has no file beside it"):
+        incrowd.open_release(frame)
+    with pytest.raises(FileFormatError, match="no certificate of a release"):
+        incrowd.open_release(frame, certificate={"k": 5})
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        incrowd.open_release(tmp_path / "gone.csv", certificate=certificate)
+    with pytest.raises(HeaderError, match="of which a hierarchy"):
+        incrowd.open_release(frame, certificate=certificate, hierarchies={"town": JOBS})
+
+
+def test_no_message_tells_a_cell(stored):
+    frame = pd.read_csv(stored)
+    frame.loc[0, "job"] = "canary-4711"
+    changed = stored.with_name("changed.csv")
+    frame.to_csv(changed, index=False)
+    with pytest.raises(FileFormatError) as refused:
+        incrowd.open_release(changed, certificate=f"{stored}.certificate.json")
+    assert "4711" not in str(refused.value)
+
+
+def test_counts_of_some_rows_are_refused():
+    release = made("kactus", "counts", "bins")
+    rows = release.table.drop(columns="ill").assign(ill="no")
+    certificate = release.certificate | {"rows": release.certificate["rows"] | {"released": len(rows) - 1}}
+    with pytest.raises(FileFormatError, match="not as many rows as their counts say"):
+        incrowd.open_release(rows.head(len(rows) - 1), certificate=certificate)
+
+
+def test_frames_come_back_in_their_kind():
+    release = made("kactus-plus", "strict", "bins")
+    for kind in (pl.DataFrame, pd.DataFrame):
+        frame = pl.from_pandas(release.table) if kind is pl.DataFrame else release.table
+        received = incrowd.open_release(frame, certificate=release.certificate)
+        assert isinstance(received.X, kind)
+        assert isinstance(received.frame("decoded"), kind)
+        assert "ward" in received._repr_html_()
+    with pytest.raises(ParameterError, match="kind must be"):
+        received.frame("raw")
+
+
+@pytest.mark.parametrize(("method", "numeric"), [("tdr", "interval"), ("mondrian", "interval"), ("iack", "mean")])
+def test_groups_of_a_hierarchy_are_seen_with_it_and_stay_words_without(method, numeric):
+    release = made(method, "strict", numeric, grouped=True)
+    assert release.certificate["reading"]["columns"]["job"] == "groups"
+    known = incrowd.open_release(release, hierarchies={"job": JOBS})
+    unknown = incrowd.open_release(release)
+    seen = known.encoder("plain").transform(NEW)
+    shown = set(release.table["job"].dropna())
+    assert set(seen["job"].dropna()) <= shown
+    leaves = known.frame("decoded", seed=1)["job"].dropna()
+    assert set(leaves) <= {"cook", "smith", "nurse", "vet"}
+    assert set(unknown.frame("decoded", seed=1)["job"].dropna()) == shown
+    assert "cook" not in json.dumps(release.certificate)
+
+
+def test_rows_of_a_release_by_values_are_seen_as_the_release_shows_them():
+    release = made("tdr", "strict", "interval")
+    encoder = incrowd.open_release(release).encoder("trees")
+    plan = incrowd.transform(people(), plan=release.plan)
+    assert np.array_equal(encoder.transform(people()), encoder.transform(plan), equal_nan=True)
+
+
+def test_a_new_row_lies_in_the_box_that_covers_it():
+    release = made("mondrian", "strict", "interval")
+    received = incrowd.open_release(release)
+    cells = received.dealing.boxes.seen(received.opened.table)
+    for mine, seen in zip(received.dealing.cells[: len(cells)], cells, strict=True):
+        assert np.array_equal(mine.codes, seen.codes)  # released rows are in their own box
+    ages = received.dealing.boxes.seen(__import__("pyarrow").Table.from_pandas(people()))[0]
+    covered = [
+        inside(age, None if code < 0 else ages.values[code], "number") for age, code in zip(people()["age"], ages.codes)
+    ]
+    assert np.mean(covered) > 0.95
+
+
+def test_sets_are_shared_out_for_linear_learners_and_missing_for_trees():
+    release = made("kactus-plus", "strict", "bins")
+    received = incrowd.open_release(release)
+    sets = received.X["job"].str.contains("|", regex=False, na=False).to_numpy()
+    assert sets.any()
+    linear, trees = received.encoder("linear"), received.encoder("trees")
+    at = [place for place, name in enumerate(linear.get_feature_names_out()) if name.startswith("job=")]
+    assert linear.transform(received.X)[sets][:, at].sum(axis=1) == pytest.approx(1)
+    assert (linear.transform(received.X)[sets][:, at].max(axis=1) < 1).all()
+    assert np.isnan(trees.transform(received.X)[sets, list(trees.get_feature_names_out()).index("job")]).all()
+
+
+@pytest.mark.parametrize(
+    ("learner", "kind"),
+    [
+        (HistGradientBoostingClassifier(max_iter=5), "trees"),
+        (LogisticRegression(), "linear"),
+        (KNeighborsClassifier(n_neighbors=999), "linear"),
+        (MultinomialNB(), "bayes"),
+        (DummyClassifier(), "trees"),
+    ],
+)
+def test_learners_of_every_kind_take_it(learner, kind):
+    assert learner_kind(learner) == kind
+    received = incrowd.open_release(made("kactus-plus", "counts", "bins"))
+    model = received.classifier(learner)
+    assert model.predict(NEW).shape == (len(NEW),)
+    assert model.predict(NEW.to_dict("records")).tolist() == model.predict(NEW).tolist()
+    assert model.predict(pl.from_pandas(NEW)).tolist() == model.predict(NEW).tolist()
+    assert hasattr(model, "predict_proba") is hasattr(learner, "predict_proba")
+    again = clone(model).fit()
+    assert again.predict(NEW).tolist() == model.predict(NEW).tolist()
+    with pytest.raises(HeaderError, match="no column"):
+        model.predict(NEW.drop(columns="age"))
+
+
+def test_a_release_that_shows_nothing_teaches_the_shares_of_classes():
+    frame = people().assign(ward="a")[[*NAMES, "ill"]]
+    release = incrowd.release(
+        frame, quasi_identifiers=NAMES, target="ill", class_sensitive=False, k=120, method="kactus"
+    )
+    received = incrowd.open_release(release)
+    for learner in (HistGradientBoostingClassifier(max_iter=5), LogisticRegression()):
+        assert set(received.classifier(learner).predict(frame)) <= {"no", "yes"}
+
+
+def test_bad_requests_are_refused():
+    received = incrowd.open_release(made("kactus-plus", "strict", "bins"))
+    with pytest.raises(ParameterError, match="for_ must be one of"):
+        received.encoder("forest")
+    with pytest.raises(ParameterError, match="deals"):
+        received.classifier(LogisticRegression(), deals=0)
+    bare = incrowd.release(people()[NAMES], quasi_identifiers=NAMES, k=8, method="mondrian")
+    with pytest.raises(ParameterError, match="no class"):
+        incrowd.open_release(bare).classifier(LogisticRegression())
+
+
+CHECKS = [
+    "check_no_attributes_set_in_init",
+    "check_get_params_invariance",
+    "check_set_params",
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_do_not_raise_errors_in_init_or_set_param",
+]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_scikit_learn_checks_what_applies(check):
+    """Checks that fit on rows of their own do not apply: encoder and classifier are fitted on the release."""
+    received = incrowd.open_release(made("kactus-plus", "strict", "bins"))
+    for estimator in (received.encoder("linear"), received.classifier(LogisticRegression())):
+        getattr(estimator_checks, check)(type(estimator).__name__, estimator)
+
+
+def test_columns_are_named_for_pandas():
+    received = incrowd.open_release(made("kactus-plus", "strict", "bins"))
+    frame = received.encoder("linear").set_output(transform="pandas").transform(NEW)
+    assert list(frame.columns) == list(received.encoder("linear").get_feature_names_out())
+    assert math.isfinite(frame.to_numpy().sum())
