@@ -21,7 +21,7 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Difference:
-    """Opened against the lab, in points of accuracy; the error is that of a mean of differences row by row."""
+    """Opened against the lab, in points of accuracy, with its standard error."""
 
     mean: float
     error: float
@@ -75,7 +75,7 @@ class Figures:
                     yield self._figure(table, kind, k, learner, both)
 
     def together(self, cells: Iterable[Cell], learner: str) -> Difference | None:
-        """The mean difference over tables; within a table over all its cells, row by row."""
+        """The mean difference over tables; its error over test rows, or over releases, whichever is larger."""
         tables: dict[str, list[Cell]] = {}
         for cell in cells:
             if self._both(cell, learner):
@@ -83,9 +83,10 @@ class Figures:
         if not tables:
             return None
         each = [self._difference(here, learner) for here in tables.values()]
-        return Difference(
-            float(np.mean([one.mean for one in each])), math.sqrt(sum(one.error**2 for one in each)) / len(each)
-        )
+        over_rows = math.sqrt(sum(one.error**2 for one in each)) / len(each)
+        splits = [self._difference([cell], learner).mean for here in tables.values() for cell in here]
+        over_splits = float(np.std(splits, ddof=1)) / math.sqrt(len(splits)) if len(splits) > 1 else 0.0
+        return Difference(float(np.mean([one.mean for one in each])), max(over_rows, over_splits))
 
     def failures(self) -> dict[tuple[Cell, str], str]:
         """Why there is no figure, where the lab has one, by cell and learner."""

@@ -50,7 +50,7 @@ def _decoded(bench: Bench) -> Any:
     with tempfile.TemporaryDirectory(prefix="incrowd-recipients-") as folder:
         path = Path(folder) / "release.csv"
         bench.write(NAIVE, path)
-        return incrowd.decode(path, seed=SEED).drop("weight").to_pandas()
+        return incrowd.decode(path, seed=SEED).drop(columns="weight")
 
 
 def naively(train: Any, test: Any, laid: Laid, scaled: bool) -> Outcome:

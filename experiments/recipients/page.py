@@ -160,15 +160,14 @@ def _failed(known: Outcomes, way: str) -> Mapping[str, str]:
 
 
 def _protocol(figures: Figures, known: Outcomes, page: Path) -> Iterator[str | Table]:
-    splits = {cell.split for cell, way in known if way == OPENED and cell.table != ADULT}
-    repetitions = len({repetition for _, repetition, _ in splits})
+    splits = Counter(table for table, _, _ in {cell.split for cell, way in known if way == OPENED})
     same, of = figures.same_release()
     yield "Fixed before anything was measured:"
     yield "\n".join(
         [
             f"- Tables: Adult, {ADULT_ROWS:,} of the 45,222 complete rows, drawn at random, {ADULT_TEST:,} of them to "
             f"test on and the others to release, one stratified split; {', '.join(SMALL)}, all rows, two stratified "
-            f"halves, each the test of the other, {repetitions} times. All attributes are quasi-identifiers.",
+            f"halves, each the test of the other. All attributes are quasi-identifiers.",
             "- Releases: every method of the catalog, every form it has, every way it has to write numbers; methods "
             "that generalize also with hierarchies: of Adult those of the package, else drafted by the program from "
             "the values.",
@@ -178,13 +177,18 @@ def _protocol(figures: Figures, known: Outcomes, page: Path) -> Iterator[str | T
             f"- Comparisons: as `incrowd compare` fed learners before releases could be opened ({FEEDING}); test rows "
             "are seen through the private plan where a method generalizes. Counts are dealt five times; nearest "
             "neighbours know no weights, and take the deals as rows.",
-            "- Difference: test row by test row, right or wrong, on the same release. The standard error is that of "
-            "the mean over test rows; a row that is tested more than once counts once, by its mean. Over tables: the "
-            "mean of the tables. Surely below: the 95 % interval ends below the margin. Of a hundred cells without any "
-            "difference one or two would.",
+            "- Difference: test row by test row, right or wrong, on the same release. The standard error of a cell is "
+            "that of the mean over test rows; a row that is tested more than once counts once, by its mean. It does "
+            "not know how lucky a release was. Over tables: the mean of the tables, with the larger of the errors over "
+            "test rows and over releases. Surely below: the 95 % interval ends below the margin.",
+            "- Where the class alone gives back a released cell, which `incrowd release` refuses, the releases are "
+            "made with `despite_unchanged`.",
         ]
     )
-    yield f"In {same:,} of {of:,} cells both ways decided on the same release, groups and forms."
+    yield (
+        f"Splits that are measured: {', '.join(f'{table} {times}' for table, times in splits.items())}. In {same:,} of "
+        f"{of:,} releases both ways have the same plan, groups and forms."
+    )
     yield (
         f"All figures, with accuracies by each way, are in "
         f"[{page.with_suffix('.csv').name}]({page.with_suffix('.csv').name})."
