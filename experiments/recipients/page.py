@@ -10,7 +10,7 @@ from pathlib import Path
 from experiments.pages import Goal, Section, Table
 from experiments.pages import write_page as write_sections
 from experiments.recipients.causes import cause_of
-from experiments.recipients.cells import ADULT, KS, OPENED, SMALL, Cell, Kind, Outcomes
+from experiments.recipients.cells import KS, OPENED, SMALL, Cell, Kind, Outcomes
 from experiments.recipients.figures import MARGIN, Difference, Figure, Figures
 from experiments.recipients.naive import AS_THEY_ARE, BEFORE, NAIVE, SCALED
 from experiments.recipients.trying import ADULT_ROWS, ADULT_TEST, FEEDING, LAB_LEARNERS

@@ -201,8 +201,10 @@ class Bench:
 
     def _right(self, classifier: Any) -> Flags:
         target = self.laid.plain.target
-        answers = np.asarray(classifier.predict(self.test.drop(target)), object).astype(str)
-        return np.asarray(answers == self.test[target].to_numpy().astype(str), bool)
+        answers = np.asarray(classifier.predict(self.test.drop(target)))
+        if answers.dtype == bool:  # a class of 0 and 1, or of no and yes, is opened as what it means
+            return np.asarray(answers == self.parts.truth, bool)
+        return np.asarray(answers.astype(str) == self.test[target].to_numpy().astype(str), bool)
 
 
 def release_seed(cell: Cell) -> int:
