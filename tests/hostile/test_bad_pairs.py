@@ -37,14 +37,11 @@ def make(people, **options):
 def test_hostile_values_come_through(tmp_path, people, form, ending):
     made = make(people, form=form, to=tmp_path / f"out.{ending}")
     assert made.verdict.passed
-    name = "'=age" if ending in ("csv", "tsv.gz") else "=age"
     groups = tmp_path / f"out.groups.{ending}"
     assert groups.exists() == (form == "pair")
     plain = decode(tmp_path / f"out.{ending}", groups=groups if form == "pair" else None, deals=1)
-    marked = form == "pair" and ending in ("csv", "tsv.gz")  # as everywhere in delimited text
-    escaped = Counter(f"'{job}" if marked and job and job[0] in "=+@" else job for job in people["job"])
-    assert Counter(plain["job"].to_list()) == escaped
-    assert name in plain.columns
+    assert Counter(plain["job"].where(plain["job"].notna(), None).tolist()) == Counter(people["job"].to_list())
+    assert "=age" in plain.columns
     issued = json.loads((tmp_path / f"out.{ending}.certificate.json").read_text())
     for path, told in ((tmp_path / f"out.{ending}", issued["output"]), (groups, issued["output"].get("groups"))):
         assert not path.exists() or told["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from incrowd.recipients.cells import Cells, Codes, Numbers, number_of, word_of
+from incrowd.recipients.cells import Cells, Codes, Numbers, Piece, number_of, word_of
 from incrowd.recipients.views import ReleasedColumn, cells_of, group_pieces, group_words
 
 EMPTY, SAME, UNKNOWN, OUTSIDE = 0.999, 2.0, 0.5, 0.95  # how well cells fit: empty, of the same text, unexplained
@@ -57,7 +57,7 @@ def _fits(column: ReleasedColumn, mine: Cells, shown: Cells) -> Any:
     fits[:, -1] = EMPTY
     if column.kind.is_numeric:
         numbers = np.array([number_of(value, column.kind) for value in mine.values])
-        fits[:-1, :-1] = _near(numbers, [group_pieces(column, value) for value in shown.values])
+        fits[:-1, :-1] = _near(numbers, [group_pieces(column, value) for value in shown.values], shown.rows)
     else:
         words = [word_of(value) for value in mine.values]
         for at, value in enumerate(shown.values):
@@ -70,23 +70,31 @@ def _fits(column: ReleasedColumn, mine: Cells, shown: Cells) -> Any:
     return fits
 
 
-def _near(numbers: Numbers, pieces: Sequence[tuple[tuple[float, float], ...]]) -> Numbers:
-    """1 for a number inside, less the more of the shown ends lie between it and the cell."""
-    ends = np.sort([end for each in pieces for piece in each for end in piece if math.isfinite(end)])
+def _near(numbers: Numbers, pieces: Sequence[tuple[Piece, ...]], rows: Numbers) -> Numbers:
+    """1 for a number inside a cell, less the more rows lie between them, by what the cells show.
+
+    A mean or a middle stands for numbers around it: as many to both sides as rows show it.
+    """
     near = np.zeros((len(numbers), len(pieces)))
-    if not len(ends):
+    ends = [(end, many) for each, many in zip(pieces, rows, strict=True) for piece in each for end in piece]
+    finite = sorted(pair for pair in ends if math.isfinite(pair[0]))
+    if not finite:
         return near + UNKNOWN
-    rank = _rank(numbers, ends)
+    places, weights = (np.array(each, np.float64) for each in zip(*finite, strict=True))
+    ranks = (np.cumsum(weights) - weights / 2) / weights.sum()
+
+    def rank(at: Numbers) -> Numbers:
+        return np.interp(at, places, ranks)
+
+    own = rank(numbers)
     for at, each in enumerate(pieces):
         for low, high in each:
-            inside = (numbers == low) if low == high else (numbers > low) & (numbers <= high)
-            first, last = _rank(np.array([low, high]), ends)
-            away = np.maximum(np.maximum(first - rank, rank - last), 0.0)
-            near[:, at] = np.maximum(near[:, at], np.where(inside, 1.0, OUTSIDE - away))
+            if low == high:
+                away = np.abs(own - rank(np.array([low]))) - rows[at] / rows.sum() / 2
+                fit = 1.0 - np.maximum(away, 0.0)
+            else:
+                first, last = rank(np.array([low, high]))
+                away = np.maximum(np.maximum(first - own, own - last), 0.0)
+                fit = np.where((numbers > low) & (numbers <= high), 1.0, OUTSIDE - away)
+            near[:, at] = np.maximum(near[:, at], fit)
     return np.nan_to_num(near)
-
-
-def _rank(numbers: Numbers, ends: Numbers) -> Numbers:
-    """Where numbers lie among ends, from 0 to 1."""
-    places = np.searchsorted(ends, numbers, side="left") + np.searchsorted(ends, numbers, side="right")
-    return np.where(np.isnan(numbers), np.nan, places / (2 * len(ends)))

@@ -66,7 +66,7 @@ def as_table(rows: Any) -> pa.Table:
             return pa.table(dict(rows))
         if isinstance(rows, Sequence) and rows and all(isinstance(row, Mapping) for row in rows):
             names = list(dict.fromkeys(name for row in rows for name in row))
-            return pa.table({name: [row.get(name) for row in rows] for name in names})
+            return pa.table({name: pa.array([row.get(name) for row in rows], from_pandas=True) for name in names})
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise InputError("A column of these rows has values of several kinds. Make each column of one kind.") from error
     raise InputError("Rows must be a pandas, polars or PyArrow table, or a list of dictionaries.")

@@ -198,14 +198,19 @@ def _checked(table: pa.Table, certificate: Mapping[str, Any]) -> pa.Table:
     return table
 
 
-_TYPES = {"integer": pa.int64(), "real": pa.float64(), "boolean": pa.bool_(), "date": pa.date32()}
+_TYPES = {
+    "integer": (pa.int64(), pa.float64()),
+    "real": (pa.float64(),),
+    "boolean": (pa.int64(), pa.bool_()),  # 0 and 1 stay numbers
+    "date": (pa.date32(),),
+}
 
 
 def _typed(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
     """Text in the type that the certificate states, where all of it can be read so; else as it is."""
     if kind not in _TYPES or not pa.types.is_string(column.type):
         return column
-    for wanted in (_TYPES[kind], pa.float64()) if kind == "integer" else (_TYPES[kind],):
+    for wanted in _TYPES[kind]:
         try:
             return column.cast(wanted)
         except pa.ArrowException:

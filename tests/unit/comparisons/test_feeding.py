@@ -25,6 +25,7 @@ from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import ColumnType
 
 ROWS = 120
+LAB = Feeding(sets="auto")
 
 
 def people() -> pl.DataFrame:
@@ -64,7 +65,7 @@ def test_unprotected_rows_are_fed_as_they_are():
 
 
 def test_public_bins_are_categories_on_both_sides():
-    _, train, test, frame = fed("kactus", Feeding())
+    _, train, test, frame = fed("kactus", LAB)
     labels = set(words(train, "age")) - {None}
     assert labels
     assert all(label.startswith("(") for label in labels)
@@ -74,24 +75,24 @@ def test_public_bins_are_categories_on_both_sides():
 
 
 def test_a_cell_that_shows_nothing_is_missing_or_a_category():
-    _, train, test, _ = fed("kactus", Feeding())
+    _, train, test, _ = fed("kactus", LAB)
     hidden = [word is None for word in words(train, "job")]
     assert any(hidden)
-    _, told, asked, _ = fed("kactus", Feeding(hidden="category"))
+    _, told, asked, _ = fed("kactus", Feeding(sets="auto", hidden="category"))
     assert [word == NOTHING for word in words(told, "job")] == hidden
     assert [word == NOTHING for word in words(asked, "job")] == [word is None for word in words(test, "job")]
-    _, numbers, _, _ = fed("kactus", Feeding(bins="middle", hidden="category"))
+    _, numbers, _, _ = fed("kactus", Feeding(sets="auto", bins="middle", hidden="category"))
     assert attribute(numbers, "age").is_numeric
 
 
 def test_public_bins_may_be_middles_and_test_rows_keep_their_numbers():
-    _, train, test, frame = fed("kactus", Feeding(bins="middle"))
+    _, train, test, frame = fed("kactus", Feeding(sets="auto", bins="middle"))
     assert attribute(train, "age").is_numeric
     assert attribute(test, "age").values.tolist() == frame["age"].to_list()
 
 
 def test_intervals_are_middles_on_both_sides_or_categories():
-    made, train, test, _ = fed("mondrian", Feeding())
+    made, train, test, _ = fed("mondrian", LAB)
     texts = made.draft.frame["age"].to_list()
     assert any(text and text.endswith("]") and "inf" not in text for text in texts)
     for text, number in zip(texts, attribute(train, "age").values, strict=True):
@@ -102,21 +103,21 @@ def test_intervals_are_middles_on_both_sides_or_categories():
     known = attribute(test, "age").values[~attribute(test, "age").is_missing]
     assert len(known)
     assert set(known) <= {*attribute(train, "age").values}
-    _, train, test, _ = fed("mondrian", Feeding(intervals="category"))
+    _, train, test, _ = fed("mondrian", Feeding(sets="auto", intervals="category"))
     assert words(train, "age") == texts
     assert set(words(test, "age")) <= {*texts, None}
 
 
 def test_two_columns_of_bounds_are_one_number():
-    _, plain, _, _ = fed("mondrian", Feeding())
-    _, bounds, test, _ = fed("mondrian", Feeding(), parameters={"numeric": "bounds"})
+    _, plain, _, _ = fed("mondrian", LAB)
+    _, bounds, test, _ = fed("mondrian", LAB, parameters={"numeric": "bounds"})
     assert sorted(attribute(bounds, "age").values) == sorted(attribute(plain, "age").values)
     assert not np.isnan(attribute(test, "age").values).all()
 
 
 @pytest.mark.parametrize("numeric", ["mean", "midpoint"])
 def test_means_and_midpoints_are_numbers(numeric):
-    made, train, test, _ = fed("mondrian", Feeding(), parameters={"numeric": numeric})
+    made, train, test, _ = fed("mondrian", LAB, parameters={"numeric": numeric})
     assert attribute(train, "age").values.tolist() == made.draft.frame["age"].to_list()
     assert attribute(test, "age").is_numeric
 
@@ -142,7 +143,7 @@ def test_sets_are_missing_or_categories_or_one_of_their_values():
 
 def test_auto_takes_sets_as_categories_only_where_test_rows_are_seen_in_the_same_words():
     for method, other in (("mondrian", "category"), ("kactus-plus", "missing")):
-        _, auto, test, _ = fed(method, Feeding())
+        _, auto, test, _ = fed(method, LAB)
         _, named, named_test, _ = fed(method, Feeding(sets=other))
         assert words(auto, "job") == words(named, "job")
         assert words(test, "job") == words(named_test, "job")
@@ -166,7 +167,7 @@ def test_a_drawn_bin_is_its_middle_where_bins_are_numbers():
 
 
 def test_classes_follow_their_rows():
-    made, train, test, frame = fed("infogain-mondrian", Feeding())
+    made, train, test, frame = fed("infogain-mondrian", LAB)
     assert [train.labels[code] for code in train.classes] == made.draft.frame["ill"].to_list()
     assert [test.labels[code] for code in test.classes] == frame["ill"].to_list()
 

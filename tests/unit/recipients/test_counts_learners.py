@@ -9,8 +9,11 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from incrowd.errors import HeaderError, ValuesError
-from incrowd.recipients import CountsNaiveBayes, CountsTree, decode
+from incrowd.recipients import CountsNaiveBayes, CountsTree
+from incrowd.recipients.dealing import Dealing
 from incrowd.recipients.learning import _bits
+from incrowd.recipients.views import ReleasedColumn
+from incrowd.vocabulary.schema import ColumnType
 
 RNG = np.random.default_rng(5)
 
@@ -43,15 +46,23 @@ def made(groups=30, size=20):
     )
 
 
+def decoded(counts, labels, deals):
+    """The counts as dealt words, with the class of each row."""
+    columns = tuple(ReleasedColumn(name, ColumnType.CATEGORICAL, "counts") for name in counts.columns)
+    rows = Dealing(columns, counts.to_arrow()).dealt(np.random.default_rng(1), deals)
+    words = {each.name: np.array(each.categories)[each.values] for each in rows.attributes}
+    return pl.DataFrame({**words, "y": np.tile(labels, deals)})
+
+
 def test_naive_bayes_is_that_of_many_deals():
     counts, labels, rows = made()
     model = CountsNaiveBayes().fit(counts, labels)
     deals = 400
-    plain = decode(counts.with_columns(pl.Series("y", labels)), deals=deals, columns=["age", "job"], seed=1)
+    plain = decoded(counts, labels, deals)
     for attribute, learned in zip(model.attributes_, model.log_likelihoods_, strict=True):
         for c, label in enumerate(model.classes_):
-            mine = plain.filter(pl.col("y") == label)[attribute.name]
-            found = np.array([(mine == value).sum() / deals + 1 for value in attribute.values])
+            mine = plain.filter(pl.col("y") == label)[attribute.view.name]
+            found = np.array([(mine == value).sum() / deals + 1 for value in attribute.view.categories])
             assert np.exp(learned[c]) == pytest.approx(found / found.sum(), abs=0.01)
     shares = model.predict_proba(rows)
     assert shares.sum(axis=1) == pytest.approx(1)
@@ -61,7 +72,7 @@ def test_naive_bayes_is_that_of_many_deals():
 def test_a_tree_splits_as_one_on_many_deals_does():
     counts, labels, rows = made()
     model = CountsTree().fit(counts, labels)
-    plain = decode(counts.with_columns(pl.Series("y", labels)), deals=60, columns=["age", "job"], seed=1)
+    plain = decoded(counts, labels, 60)
     coded = np.column_stack([(plain["age"] == "(40, inf)"), plain["job"] == "cook", plain["job"] == "smith"])
     other = DecisionTreeClassifier(criterion="entropy", max_depth=model.depth_).fit(coded, plain["y"].to_numpy())
     test = np.column_stack([(rows["age"] > 40), rows["job"] == "cook", rows["job"] == "smith"])
