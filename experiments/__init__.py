@@ -1,4 +1,4 @@
-"""Experiments with incrowd that its users do not need: the papers' own, Blend's measurements, attacks on Adult.
+"""Experiments with incrowd that its users do not need: the papers' own, Blend, attacks on Adult, what recipients lose.
 
 They import the package and are imported by nothing of it. ``python -m experiments --help`` lists them; the pages they
 write are kept in ``docs/results``.

@@ -16,7 +16,7 @@ from incrowd.methods.catalog import METHODS, MethodEntry
 from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT
 
 UNPROTECTED = "unprotected"
-LAB, OPENED = "lab", "opened"
+LAB, OPENED, HANDED = "lab", "opened", "opened with hierarchies"
 TESTED = "tested"
 """Beside the learners of rows as they are: which rows of the table were tested."""
 ADULT = "adult"
@@ -97,14 +97,22 @@ def cells(repetitions: int = REPETITIONS, tables: Iterable[str] = (*SMALL, ADULT
 def waiting(every: Iterable[Cell], way: str, known: Outcomes) -> list[list[Cell]]:
     """The cells without an outcome by this way, those of a split together.
 
-    Rows as they are, and pairs, which have the groups of counts, are measured by the lab only once.
+    Rows as they are and pairs, which have the groups of counts, are measured once; hierarchies are handed over where
+    cells show their groups.
     """
     bundles: dict[tuple[str, int, int], list[Cell]] = {}
     for cell in every:
-        needless = cell.form == PAIR if way == LAB else cell.method == UNPROTECTED
-        if not needless and (cell, way) not in known:
+        if _needs(cell, way) and (cell, way) not in known:
             bundles.setdefault(cell.split, []).append(cell)
     return list(bundles.values())
+
+
+def _needs(cell: Cell, way: str) -> bool:
+    if way == LAB:
+        return cell.form != PAIR
+    if way == HANDED:
+        return cell.hierarchies and cell.form == STRICT
+    return cell.method != UNPROTECTED
 
 
 def read_outcomes(path: Path) -> Outcomes:

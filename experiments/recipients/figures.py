@@ -53,16 +53,17 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """All outcomes, to be asked for figures."""
+    """All outcomes, to be asked for figures of a way to open releases."""
 
     known: Outcomes
+    way: str = OPENED
 
     @cached_property
     def pairs(self) -> dict[tuple[str, Kind, int], list[Cell]]:
         """The cells that both ways have, by table, kind and k."""
         both: dict[tuple[str, Kind, int], list[Cell]] = {}
         for cell, way in self.known:
-            if way == OPENED and (cell.told, LAB) in self.known and (self._plain(cell), LAB) in self.known:
+            if way == self.way and (cell.told, LAB) in self.known and (self._plain(cell), LAB) in self.known:
                 both.setdefault((cell.table, cell.kind, cell.k), []).append(cell)
         return both
 
@@ -93,24 +94,24 @@ class Figures:
         reasons: dict[tuple[Cell, str], str] = {}
         for (cell, way), outcome in self.known.items():
             lab = self.known.get((cell.told, LAB))
-            if way == OPENED and lab is not None:
+            if way == self.way and lab is not None:
                 reasons |= {(cell, learner): why for learner, why in outcome.failed.items() if learner in lab.right}
         return reasons
 
     def same_release(self) -> tuple[int, int]:
         """In how many cells both ways decided on the same release, and how many there are."""
         cells = [cell for cells in self.pairs.values() for cell in cells if cell.form == cell.told.form]
-        same = sum(self.known[cell, OPENED].digest == self.known[cell, LAB].digest for cell in cells)
+        same = sum(self.known[cell, self.way].digest == self.known[cell, LAB].digest for cell in cells)
         return same, len(cells)
 
     def _plain(self, cell: Cell) -> Cell:
         return Cell(cell.table, UNPROTECTED, STRICT, "", False, 1, cell.repetition, cell.fold)
 
     def _both(self, cell: Cell, learner: str) -> bool:
-        return learner in self.known[cell, OPENED].right and learner in self.known[cell.told, LAB].right
+        return learner in self.known[cell, self.way].right and learner in self.known[cell.told, LAB].right
 
     def _figure(self, table: str, kind: Kind, k: int, learner: str, cells: list[Cell]) -> Figure:
-        ways = ((self._plain, LAB), (lambda cell: cell.told, LAB), (lambda cell: cell, OPENED))
+        ways = ((self._plain, LAB), (lambda cell: cell.told, LAB), (lambda cell: cell, self.way))
         unprotected, lab, opened = (
             100 * float(np.mean(np.concatenate([self.known[of(cell), way].right[learner] for cell in cells])))
             for of, way in ways
@@ -125,7 +126,7 @@ class Figures:
         size = 1 + max(int(tested[-1]) for tested in rows.values())
         total, times = np.zeros(size), np.zeros(size)
         for cell, tested in rows.items():
-            opened, lab = self.known[cell, OPENED].right[learner], self.known[cell.told, LAB].right[learner]
+            opened, lab = self.known[cell, self.way].right[learner], self.known[cell.told, LAB].right[learner]
             total[tested] += opened.astype(np.float64) - lab
             times[tested] += 1
         each: Numbers = 100 * total[times > 0] / times[times > 0]

@@ -29,6 +29,7 @@ def write_page(page: Path, known: Outcomes) -> None:
         Section("In short", list(_summary(figures, every, known))),
         Section("By method and form", list(_by_kind(figures, every))),
         Section("Where opening loses", list(_misses(figures))),
+        Section("With the owner's hierarchies", list(_handed(known))),
         Section("The naive way", list(_naive(known))),
         Section("Protocol", list(_protocol(figures, known, page))),
     ]
@@ -125,6 +126,22 @@ def _misses(figures: Figures) -> Iterator[str | Table]:
         rows = [[*what, str(times)] for what, times in failed.most_common(20)]
         yield "What could not be measured, though the comparisons can:"
         yield Table(["method", "form", "learner", "reason", "cells"], rows, words=4)
+
+
+def _handed(known: Outcomes) -> Iterator[str | Table]:
+    yield (
+        "Where cells show groups of a hierarchy, the release and its certificate do not say which group a value belongs "
+        "to. An owner may hand the hierarchies over: `open_release(path, hierarchies=...)`. The same cells without and "
+        "with them, as far as they are measured, opened minus comparisons:"
+    )
+    without, handed = Figures(known), Figures(known, HANDED)
+    rows = []
+    for kind, cells in _cells_by_kind(handed).items():
+        before = [_said(without.together([c for c in cells if (c, OPENED) in known], name)) for name in LAB_LEARNERS]
+        after = [_said(handed.together(cells, name)) for name in LAB_LEARNERS]
+        pairs = [f"{one} → {other}" for one, other in zip(before, after, strict=True)]
+        rows.append([*named(kind)[:2], *pairs, str(len(cells))])
+    yield Table(["method", "form", *(NAMES[name] for name in LAB_LEARNERS), "releases"], rows, words=2)
 
 
 def _naive(known: Outcomes) -> Iterator[str | Table]:

@@ -16,7 +16,19 @@ import numpy as np
 import polars as pl
 
 import incrowd
-from experiments.recipients.cells import ADULT, LAB, TESTED, UNPROTECTED, Cell, Flags, Outcome, Outcomes, keep, waiting
+from experiments.recipients.cells import (
+    ADULT,
+    HANDED,
+    LAB,
+    TESTED,
+    UNPROTECTED,
+    Cell,
+    Flags,
+    Outcome,
+    Outcomes,
+    keep,
+    waiting,
+)
 from incrowd.comparisons.datasets.catalog import find_dataset
 from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.feeding import Feeding, Parts, feed_release, feed_unprotected
@@ -162,13 +174,16 @@ class Bench:
             right[name] = predicted(find_learner(called).fit(rows, 1).scores(test)) == test.classes
         return Outcome(right, digest)
 
-    def opened(self, cell: Cell) -> Outcome:
-        """What a recipient makes of it, who has the written release, its certificate and raw rows, and three lines."""
+    def opened(self, cell: Cell, *, handed: bool = False) -> Outcome:
+        """What a recipient makes of it, who has the written release, its certificate and raw rows, and three lines.
+
+        The owner may have handed over the hierarchies beside them.
+        """
         with tempfile.TemporaryDirectory(prefix="incrowd-recipients-") as folder:
             path = Path(folder) / "release.csv"
             try:
                 plan = self.write(cell, path)
-                opened = incrowd.open_release(path)
+                opened = incrowd.open_release(path, hierarchies=self.laid.hierarchies if handed else None)
             except IncrowdError as error:
                 return Outcome(failed=dict.fromkeys(LAB_LEARNERS, _reason(error)))
             right, failed = {}, {}
@@ -242,4 +257,4 @@ def try_all(
 
 def _outcomes(bench: Bench, bundle: Sequence[Cell], way: str) -> Iterator[tuple[Cell, Outcome]]:
     for cell in bundle:
-        yield cell, bench.fed(cell) if way == LAB else bench.opened(cell)
+        yield cell, bench.fed(cell) if way == LAB else bench.opened(cell, handed=way == HANDED)
