@@ -40,7 +40,9 @@ def test_hostile_values_come_through(tmp_path, people, form, ending):
     groups = tmp_path / f"out.groups.{ending}"
     assert groups.exists() == (form == "pair")
     plain = decode(tmp_path / f"out.{ending}", groups=groups if form == "pair" else None, deals=1)
-    assert Counter(plain["job"].where(plain["job"].notna(), None).tolist()) == Counter(people["job"].to_list())
+    dealt = Counter(plain["job"].astype(object).where(plain["job"].notna(), None))
+    marked = form == "pair" and ending in ("csv", "tsv.gz")  # text like an escaped formula cannot be told from one
+    assert dealt == Counter(job[1:] if marked and job and job[:2] == "'=" else job for job in people["job"])
     assert "=age" in plain.columns
     issued = json.loads((tmp_path / f"out.{ending}.certificate.json").read_text())
     for path, told in ((tmp_path / f"out.{ending}", issued["output"]), (groups, issued["output"].get("groups"))):

@@ -6,7 +6,7 @@ import hashlib
 import importlib
 import importlib.util
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,8 @@ def opened(release: Any, certificate: Any, groups: Any) -> OpenedRelease:
     name = Path(str(release)).name if stored else "the table"
     if stored and not str(release).startswith(_ADDRESSES):
         path = Path(release)
-        rows = _read_file(path, _form(stated, path), stated["output"].get("sha256"))
+        counted = [column["name"] for column in stated["released_columns"] if column["as"] == "counts"]
+        rows = _read_file(path, _form(stated, path), stated["output"].get("sha256"), counted)
         second = stated["output"].get("groups")
         if groups is None and second is not None:
             groups = path.with_name(second["file"])
@@ -85,7 +86,7 @@ def _installed() -> str:
 
 
 # Files.
-def _read_file(path: Path, form: FileForm, digest: str | None) -> pa.Table:
+def _read_file(path: Path, form: FileForm, digest: str | None, counted: Sequence[str] = ()) -> pa.Table:
     """The rows of a file whose bytes are those of the certificate."""
     try:
         with path.open("rb") as file:
@@ -98,11 +99,18 @@ def _read_file(path: Path, form: FileForm, digest: str | None) -> pa.Table:
             f"and saved again.{_OTHER}"
         )
     try:
-        return _parsed(path, form)
+        table = _parsed(path, form)
     except (pa.ArrowException, ValueError, EOFError) as error:
         if isinstance(error, IncrowdError):
             raise
         raise FileFormatError(f"{path.name} cannot be read as {form.kind}.{_OTHER}") from None
+    if form.kind != "csv":
+        return table
+    escaped = [name for name in table.column_names if name not in counted]  # counts have escapes of their own
+    for name in escaped:
+        plain = pc.replace_substring_regex(table.column(name), _ESCAPED, r"\1")
+        table = table.set_column(table.column_names.index(name), name, plain)
+    return table
 
 
 def _parsed(path: Path, form: FileForm) -> pa.Table:
@@ -131,9 +139,7 @@ def _delimited(path: Path, form: FileForm) -> pa.Table:
     texts = dict.fromkeys(header, pa.string())
     options = csv.ConvertOptions(column_types=texts, null_values=[form.missing], strings_can_be_null=True)
     with pa.input_stream(path, compression=form.compression) as stream:
-        table = csv.read_csv(stream, parse_options=parse, convert_options=options)
-    plain = [pc.replace_substring_regex(column, _ESCAPED, r"\1") for column in table.columns]
-    return pa.table(plain, names=table.column_names)
+        return csv.read_csv(stream, parse_options=parse, convert_options=options)
 
 
 def _read_elsewhere(source: Any) -> pa.Table:

@@ -40,7 +40,6 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.released_value import Interval, render
 from incrowd.vocabulary.schema import ColumnType
 
-ROUNDS = 1
 LOW, HIGH = "_low", "_high"
 NOWHERE: Piece = (math.nan, math.nan)  # a missing value among counts
 _POINTS = 16  # of a drawn number's distribution, from which its mean is taken
@@ -322,10 +321,10 @@ def _of_members(column: ReleasedColumn, cells: Cells, cuts: Numbers | None) -> C
             return int(np.searchsorted(cuts, pieces[0][1], side="left")) if len(pieces) == 1 else NOTHING
 
     shares = {
-        value: {NOTHING if word is None else place(word): many for word, many in each.items()}
+        value: _weighed({NOTHING if word is None else place(word): many for word, many in each.items()})
         for value, each in members.items()
     }
-    return CategoryView(column.name, words, _weighed(shares, cells), place, ordered=cuts is not None)
+    return CategoryView(column.name, words, shares, place, ordered=cuts is not None)
 
 
 def _members(column: ReleasedColumn, value: Any) -> Mapping[str | None, float]:
@@ -336,21 +335,11 @@ def _members(column: ReleasedColumn, value: Any) -> Mapping[str | None, float]:
     return dict.fromkeys(_below(column.hierarchy, word) or members_of(word), math.nan)
 
 
-def _weighed(shares: Mapping[Any, Mapping[int, float]], cells: Cells) -> Mapping[Any, Shares]:
-    """Counts as shares; the members of a set in the shares that they have in the column."""
-    whole = np.ones(1 + max((place for each in shares.values() for place in each), default=0))
-    weighed: dict[Any, Shares] = {}
-    for _ in range(ROUNDS):
-        sums = np.full(len(whole), 1e-9)
-        for value, rows in zip(cells.values, cells.rows, strict=True):
-            each = shares[value]
-            mine = {place: whole[place] if math.isnan(many) else many for place, many in each.items()}
-            total = sum(mine.values())
-            weighed[value] = {place: many / total for place, many in mine.items()}
-            for place, share in weighed[value].items():
-                sums[place] += rows * share
-        whole = sums
-    return weighed
+def _weighed(shares: Mapping[int, float]) -> Shares:
+    """Counts as shares; the members of a set share it evenly."""
+    told = {place: 1.0 if math.isnan(rows) else rows for place, rows in shares.items()}
+    total = sum(told.values())
+    return {place: rows / total for place, rows in told.items()}
 
 
 def cells_of(table: pa.Table, column: ReleasedColumn) -> Cells:

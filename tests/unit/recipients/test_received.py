@@ -195,7 +195,7 @@ def test_what_does_not_belong_together_is_refused(stored, tmp_path):
     cut.write_text("".join(text.splitlines(keepends=True)[:-1]), encoding="utf-8")
     with pytest.raises(FileFormatError, match="its bytes are others"):
         incrowd.open_release(cut, certificate=certificate)
-    with pytest.raises(ParameterError, match="no cut.csv.certificate.json beside it"):
+    with pytest.raises(ParameterError, match=r"no cut\.csv\.certificate\.json beside it"):
         incrowd.open_release(cut)
     frame = pd.read_csv(stored)
     assert len(incrowd.open_release(frame, certificate=certificate).X) == len(frame)

@@ -45,6 +45,7 @@ def check_consistency(certificate: Certificate) -> Iterator[Statement]:
     yield _verification(certificate)
     yield _rows(certificate)
     yield _cells(certificate)
+    yield _reading(certificate)
     yield _unchanged(certificate)
     yield _date(certificate)
 
@@ -166,6 +167,35 @@ def _cells(certificate: Certificate) -> Statement:
         agrees,
         f"{cells['empty']:,} of {cells['released']:,} are empty",
         "its numbers of cells do not add up",
+    )
+
+
+# What the cells of a column may be, as they are counted, in each form.
+_FORMS = {
+    "values": {"single", "set"},
+    "groups": {"single", "set", "interval"},
+    "bins": {"interval", "set"},
+    "levels": {"single"},
+    "mean": {"single"},
+    "midpoint": {"single"},
+    "interval": {"interval", "single", "set"},
+    "bounds": {"single"},
+    "counts": {"counts"},
+}
+
+
+def _reading(certificate: Certificate) -> Statement:
+    """How cells are read: of all quasi-identifiers, in forms that their counted cells and their columns have."""
+    forms, shown = certificate["reading"]["columns"], certificate["attributes"]
+    released = [column for column in certificate["released_columns"] if column["role"] == _TRANSFORMED]
+    agrees = list(forms) == list(dict.fromkeys(column["from"] for column in released)) and all(
+        (column["as"] == "counts") == (forms[column["from"]] == "counts")
+        and (column["as"] in ("low end", "high end")) == (forms[column["from"]] == "bounds")
+        and (isinstance(shown, str) or set(shown.get(column["name"], ())) - {"empty"} <= _FORMS[forms[column["from"]]])
+        for column in released
+    )
+    return consistent(
+        "reading", agrees, f"forms of {len(forms):,} columns", "the cells have other forms"
     )
 
 
