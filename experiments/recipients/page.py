@@ -10,7 +10,7 @@ from pathlib import Path
 from experiments.pages import Goal, Section, Table
 from experiments.pages import write_page as write_sections
 from experiments.recipients.causes import cause_of
-from experiments.recipients.cells import KS, OPENED, SMALL, Cell, Kind, Outcomes
+from experiments.recipients.cells import HANDED, KS, OPENED, SMALL, Cell, Kind, Outcomes
 from experiments.recipients.figures import MARGIN, Difference, Figure, Figures
 from experiments.recipients.naive import AS_THEY_ARE, BEFORE, NAIVE, SCALED
 from experiments.recipients.trying import ADULT_ROWS, ADULT_TEST, FEEDING, LAB_LEARNERS
@@ -130,9 +130,9 @@ def _misses(figures: Figures) -> Iterator[str | Table]:
 
 def _handed(known: Outcomes) -> Iterator[str | Table]:
     yield (
-        "Where cells show groups of a hierarchy, the release and its certificate do not say which group a value belongs "
-        "to. An owner may hand the hierarchies over: `open_release(path, hierarchies=...)`. The same cells without and "
-        "with them, as far as they are measured, opened minus comparisons:"
+        "Where cells show groups of a hierarchy, the release and its certificate do not say which group a value "
+        "belongs to. An owner may hand the hierarchies over: `open_release(path, hierarchies=...)`. The same cells "
+        "without and with them, as far as they are measured, opened minus comparisons:"
     )
     without, handed = Figures(known), Figures(known, HANDED)
     rows = []

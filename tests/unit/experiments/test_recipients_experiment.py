@@ -10,6 +10,7 @@ import pytest
 
 from experiments.recipients.cells import (
     ADULT,
+    HANDED,
     LAB,
     OPENED,
     TESTED,
@@ -77,6 +78,8 @@ def test_a_pair_has_the_seed_and_the_figure_of_its_counts():
     assert release_seed(pair) == release_seed(counts) != release_seed(cell("blend", "counts", k=100))
     assert waiting([pair, counts, PLAIN], LAB, {}) == [[counts, PLAIN]]
     assert waiting([pair, counts, PLAIN], OPENED, {(counts, OPENED): Outcome()}) == [[pair]]
+    grouped = cell("tdr", numeric="mean", hierarchies=True)
+    assert waiting([pair, grouped, PLAIN], HANDED, {}) == [[grouped]]
 
 
 def test_outcomes_are_kept_and_read_again(tmp_path):
@@ -96,7 +99,7 @@ def test_outcomes_are_kept_and_read_again(tmp_path):
     "tried", [cell("kactus", numeric="bins"), cell("tdr", numeric="mean", hierarchies=True)], ids=lambda one: one.method
 )
 def test_both_ways_learn_from_the_same_release(bench, tried):
-    fed, opened = bench.fed(tried), bench.opened(tried)
+    fed, opened = bench.fed(tried), bench.opened(tried, handed=tried.hierarchies)
     assert fed.digest == opened.digest
     assert not opened.failed
     for learner in LAB_LEARNERS:
@@ -151,6 +154,7 @@ def test_the_page_tells_what_was_lost_and_what_failed(tmp_path):
         (pair.told, OPENED): outcome(36, digest="one"),
         (strict, LAB): outcome(36),
         (strict, OPENED): Outcome({"tree": np.arange(40) < 12}, "d", {"knn": "ValueError: no"}),
+        (strict, HANDED): outcome(34),
         (BEFORE, SCALED): outcome(36),
         (NAIVE, SCALED): outcome(35),
         (NAIVE, AS_THEY_ARE): Outcome(failed={"logistic": "ValueError: text"}),
@@ -162,6 +166,7 @@ def test_the_page_tells_what_was_lost_and_what_failed(tmp_path):
     assert "**Missed**: the naive way loses at most 2 points for every learner. Measured: at most 2.5." in text
     assert "| tdr    | strict, mean | yes         | tree    | -60.0 ± 7.8 |" in text
     assert "| tdr    | strict | knn     | ValueError: no |     1 |" in text
+    assert "| tdr    | strict, mean | -60.0 ± 7.8 → -5.0 ± 3.5 |" in text
     assert "Not measured (1 times): ValueError: text" in text
     assert "both ways have the same plan" in text
     rows = list(csv.DictReader((tmp_path / "page.csv").open()))
