@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 from experiments.recipients.cells import Kind
+from incrowd.methods.catalog import find_method
+from incrowd.vocabulary.forms import STRICT
 
-UNKNOWN = "not found out"
+DEALT = "chance of the deals: both ways deal the same counts"
+GROUPS = "the certificate does not say which group of the hierarchy a value belongs to"
+NEAREST = "a mean or a middle does not tell where its box ends: new rows go to the box that is nearest"
+OVERLAP = "sets name only values that occur: a row that fits no box goes to the one that fits best"
+EMPTY = (
+    "sets are dealt, where comparisons take them as missing; empty cells tell the class, test rows have none, and what "
+    "a learner makes of that turns either way"
+)
+MIDDLES = "test rows have numbers of their own, the release few middles or means"
 
 
-def cause_of(kind: Kind, learner: str) -> str:  # noqa: ARG001
-    """The cause for a kind of release and a learner."""
-    return UNKNOWN
+def cause_of(kind: Kind) -> str:
+    """The cause for a kind of release."""
+    method, form, numeric, hierarchies = kind
+    if form != STRICT:
+        return DEALT
+    if hierarchies:
+        return GROUPS
+    if find_method(method).generalizes:
+        return NEAREST if numeric in ("midpoint", "mean") else OVERLAP
+    return MIDDLES if numeric in ("levels", "mean", "interval") else EMPTY

@@ -28,7 +28,7 @@ def write_page(page: Path, known: Outcomes) -> None:
     sections = [
         Section("In short", list(_summary(figures, every, known))),
         Section("By method and form", list(_by_kind(figures, every))),
-        Section("Where opening loses", list(_misses(figures))),
+        Section("Where opening loses", list(_misses(figures, every))),
         Section("With the owner's hierarchies", list(_handed(known))),
         Section("The naive way", list(_naive(known))),
         Section("Protocol", list(_protocol(figures, known, page))),
@@ -109,23 +109,34 @@ def _by_kind(figures: Figures, every: Sequence[Figure]) -> Iterator[str | Table]
     yield Table(header, rows, words=3)
 
 
-def _misses(figures: Figures) -> Iterator[str | Table]:
-    lost = [
-        (*named(kind), NAMES[learner], _said(difference), cause_of(kind, learner))
-        for kind, here in _cells_by_kind(figures).items()
-        for learner in LAB_LEARNERS
-        if (difference := figures.together(here, learner)) is not None and difference.verdict == "worse"
-    ]
+def _misses(figures: Figures, every: Sequence[Figure]) -> Iterator[str | Table]:
+    lost: dict[Kind, list[Figure]] = {}
+    for figure in every:
+        if figure.difference.verdict == "worse":
+            lost.setdefault(figure.kind, []).append(figure)
     if not lost:
-        yield f"Over all tables and both k no method, form and learner is surely more than {MARGIN} points below."
+        yield f"No cell is surely more than {MARGIN} points below."
     else:
-        yield f"Surely more than {MARGIN} points below the comparisons' feeding, over all tables and both k:"
-        yield Table(["method", "form", "hierarchies", "learner", "difference", "cause"], lost, words=6)
+        yield (
+            f"Cells that are surely more than {MARGIN} points below the comparisons' feeding, by learner, with the "
+            "least and the largest loss; other cells of the same kind may gain as much, see the mean above:"
+        )
+        rows = [_lost_row(kind, here) for kind, here in lost.items()]
+        header = ["method", "form", "hierarchies", *(NAMES[learner] for learner in LAB_LEARNERS), "loss", "cause"]
+        yield Table(header, rows, words=3)
     failed = Counter((cell.method, cell.form, learner, why) for (cell, learner), why in figures.failures().items())
     if failed:
         rows = [[*what, str(times)] for what, times in failed.most_common(20)]
         yield "What could not be measured, though the comparisons can:"
         yield Table(["method", "form", "learner", "reason", "cells"], rows, words=4)
+
+
+def _lost_row(kind: Kind, lost: Sequence[Figure]) -> list[str]:
+    times = Counter(figure.learner for figure in lost)
+    losses = [-figure.difference.mean for figure in lost]
+    least, largest = f"{min(losses):.1f}", f"{max(losses):.1f}"
+    span = least if least == largest else f"{least} to {largest}"
+    return [*named(kind), *(str(times[learner] or "") for learner in LAB_LEARNERS), span, cause_of(kind)]
 
 
 def _handed(known: Outcomes) -> Iterator[str | Table]:
