@@ -16,7 +16,7 @@ import numpy.typing as npt
 from experiments.blend.cells import BINNED, COUNTS, STRICT, UNPROTECTED, Cell, Outcome, keep
 from incrowd.comparisons.choices import KADET, Choice
 from incrowd.comparisons.datasets.catalog import find_dataset
-from incrowd.comparisons.examples import Examples, Numbers
+from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.feeding import Feeding, Parts, feed_release, feed_unprotected, joined, label_names, raw_cells
 from incrowd.comparisons.learners.catalog import find_learner
 from incrowd.comparisons.protocol import FiveByTwo, seed_of
@@ -31,6 +31,7 @@ from incrowd.methods.numeric import public_bins
 from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Seat, Show, Step
+from incrowd.recipients.matrix import Numbers
 from incrowd.rows.memory.drafting import applied
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.memory.population import EmbeddedPopulation, bin_table

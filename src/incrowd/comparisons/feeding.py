@@ -19,11 +19,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from incrowd.comparisons.examples import Attribute, Codes, Examples, Numbers
+from incrowd.comparisons.examples import Examples
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import find_method
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
 from incrowd.recipients.dealing import DEALS, Dealing
+from incrowd.recipients.matrix import Attribute, Codes, Numbers
 from incrowd.recipients.views import ReleasedColumn
 from incrowd.report.reading import reading_of
 from incrowd.rows.memory.held import Draft, EmbeddedEngine

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.comparisons.examples import Codes
 from incrowd.drawing.wording import counted
 from incrowd.errors import ParameterError
+from incrowd.recipients.matrix import Codes
 from incrowd.trees.c45 import at_least
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.comparisons.examples import Numbers
 from incrowd.comparisons.feeding import Parts
 from incrowd.errors import RequirementError, VerificationError
 from incrowd.methods.catalog import make_method
@@ -18,6 +17,7 @@ from incrowd.methods.release_forms import fitted, formed, suited
 from incrowd.models.induction.kadet import KAdet
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
+from incrowd.recipients.matrix import Numbers
 from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.verification.spans import verify_spans
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.comparisons.examples import Codes, Numbers
 from incrowd.comparisons.learners.learner import predicted
 from incrowd.errors import ParameterError
+from incrowd.recipients.matrix import Codes, Numbers
 
 LEAST_SHARE = 0.001
 """A smaller probability counts as this one in the log loss: trees give 0, which would outweigh all other rows."""

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.comparisons.choices import KADET, MAJORITY, UNPROTECTED, Choice
-from incrowd.comparisons.examples import Codes, Examples, Numbers, discretize
+from incrowd.comparisons.examples import Examples, discretize
 from incrowd.comparisons.feeding import Feeding, Parts, feed_release, feed_unprotected
 from incrowd.comparisons.learners.catalog import find_learner
 from incrowd.comparisons.protocol import Protocol, RowSplit, seed_of
@@ -21,6 +21,7 @@ from incrowd.comparisons.releasing import ReleaseRisk, publish_and_score, releas
 from incrowd.comparisons.scores import quality
 from incrowd.comparisons.subject import Subject
 from incrowd.errors import IncrowdError, ParameterError, VerificationError
+from incrowd.recipients.matrix import Codes, Numbers
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.requirement import KAnonymity
 

@@ -84,7 +84,7 @@ def _near(numbers: Numbers, pieces: Sequence[tuple[Piece, ...]], rows: Numbers) 
     ranks = (np.cumsum(weights) - weights / 2) / weights.sum()
 
     def rank(at: Numbers) -> Numbers:
-        return np.interp(at, places, ranks)
+        return np.asarray(np.interp(at, places, ranks), np.float64)
 
     own = rank(numbers)
     for at, each in enumerate(pieces):

@@ -130,12 +130,12 @@ class ReleaseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The class of each row."""
         return self.classes_[np.asarray(self.estimator_.predict(self._encoded(X)), np.int64)]
 
-    @available_if(_has("predict_proba"))
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, in the order of ``classes_``."""
         return self.estimator_.predict_proba(self._encoded(X))
 
-    @available_if(_has("decision_function"))
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """The margin of each class."""
         return self.estimator_.decision_function(self._encoded(X))

@@ -145,9 +145,12 @@ class NumberView:
     def seen(self, cells: Cells) -> Attribute:
         """The mean of the numbers that each cell may have; a number itself."""
         points = (np.arange(_POINTS) + 0.5) / _POINTS
-        drawn = [self._drawn(pieces, points) if (pieces := self._pieces(value)) else [] for value in cells.values]
-        means = [float(np.nanmean(each)) if len(each) else math.nan for each in drawn]
+        means = [self._mean(self._pieces(value), points) for value in cells.values]
         return Attribute(self.name, np.array([*means, math.nan])[cells.codes])
+
+    def _mean(self, pieces: Pieces, points: Numbers) -> float:
+        known = [number for number in self._drawn(pieces, points).tolist() if number == number] if pieces else []
+        return math.fsum(known) / len(known) if known else math.nan
 
     def _pieces(self, value: Any) -> Pieces:
         return self.pieces[value] if value in self.pieces else dict.fromkeys(pieces_of(value, self.kind), math.nan)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from incrowd.comparisons.examples import Attribute, Discretization, Examples, discretize
+from incrowd.comparisons.examples import Discretization, Examples, discretize
+from incrowd.recipients.matrix import Attribute
 
 
 def rows(ages, classes):

@@ -7,11 +7,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from incrowd.comparisons.examples import Attribute, Examples
+from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.learners.catalog import LEARNERS, find_learner, parsed
-from incrowd.recipients.matrix import OneHot
 from incrowd.comparisons.learners.scikit import Scikit
 from incrowd.errors import InputError, MissingPackageError, ParameterError
+from incrowd.recipients.matrix import Attribute, OneHot
 
 SEX = Attribute("sex", np.array([0, 1, 1, -1]), ("f", "m"))
 ROWS = Examples((SEX,), np.array([0, 1, 1, 0]), ("no", "yes"))

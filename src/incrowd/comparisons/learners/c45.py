@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from incrowd.comparisons.examples import Attribute, Codes, Examples, Numbers
+from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.learners.learner import called, class_weights, repeated, weighing
+from incrowd.recipients.matrix import Attribute, Codes, Numbers
 from incrowd.trees.c45 import C45, SIDE_SHARE, read_back
 from incrowd.trees.levels import Limits, grow_levels, without_splits
 from incrowd.trees.packing import Rules, Training

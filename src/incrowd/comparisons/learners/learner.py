@@ -7,8 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from incrowd.comparisons.examples import Codes, Examples, Numbers
+from incrowd.comparisons.examples import Examples
 from incrowd.errors import InputError, ParameterError
+from incrowd.recipients.matrix import Codes, Numbers
 
 
 class Model(Protocol):

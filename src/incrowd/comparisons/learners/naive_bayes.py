@@ -11,9 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from incrowd.comparisons.examples import Attribute, Codes, Examples, Numbers
+from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.learners.learner import called, class_weights, weighing
 from incrowd.errors import ParameterError
+from incrowd.recipients.matrix import Attribute, Codes, Numbers
 
 PRECISION = 0.01  # of a number with one value only
 SMALLEST = np.log(1e-75)  # no value speaks more strongly against a class

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from incrowd.comparisons.examples import Examples, Numbers
+from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.learners.learner import (
     Constant,
     called,
@@ -23,7 +23,7 @@ from incrowd.comparisons.learners.learner import (
     with_parameters,
 )
 from incrowd.errors import InputError, ParameterError
-from incrowd.recipients.matrix import Missing, OneHot, Ordinal
+from incrowd.recipients.matrix import Missing, Numbers, OneHot, Ordinal
 from incrowd.trees.compiled import one_thread
 from incrowd.vocabulary.option import nearest
 

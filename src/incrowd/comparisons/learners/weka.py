@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.comparisons.examples import Attribute, Examples, Numbers
+from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.learners.learner import Constant, called, class_shares, is_hopeless, weighing
 from incrowd.errors import InputError, MissingPackageError, ParameterError
 from incrowd.optional import optional
+from incrowd.recipients.matrix import Attribute, Numbers
 
 LARGEST = 1e150  # Weka squares numbers and adds them up
 

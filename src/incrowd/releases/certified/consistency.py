@@ -194,9 +194,7 @@ def _reading(certificate: Certificate) -> Statement:
         and (isinstance(shown, str) or set(shown.get(column["name"], ())) - {"empty"} <= _FORMS[forms[column["from"]]])
         for column in released
     )
-    return consistent(
-        "reading", agrees, f"forms of {len(forms):,} columns", "the cells have other forms"
-    )
+    return consistent("reading", agrees, f"forms of {len(forms):,} columns", "the cells have other forms")
 
 
 def _unchanged(certificate: Certificate) -> Statement:
