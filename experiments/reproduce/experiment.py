@@ -173,7 +173,7 @@ class Experiment:
     quick_rows: int | None = None
     complete: frozenset[str] = frozenset()
     weka: dict[str, str] = field(default_factory=dict)
-    feeding: Feeding = Feeding(sets="auto")
+    feeding: Feeding = field(default_factory=lambda: Feeding(sets="auto"))
     measure: str = ACCURACY
     reference: str = "the paper"
     doubts: dict[tuple[str, str, str, str, int], str] = field(default_factory=dict)

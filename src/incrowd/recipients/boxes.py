@@ -18,7 +18,8 @@ import pyarrow as pa
 from incrowd.recipients.cells import Cells, Codes, Numbers, Piece, number_of, word_of
 from incrowd.recipients.views import ReleasedColumn, cells_of, group_pieces, group_words
 
-EMPTY, SAME, UNKNOWN, OUTSIDE = 0.999, 2.0, 0.5, 0.95  # how well cells fit: empty, of the same text, unexplained
+# How well cells fit that are empty, have the same text, are a group nobody explained, or do not cover the number.
+EMPTY, SAME, UNKNOWN, OUTSIDE = 0.999, 2.0, 0.99, 0.95
 _CELLS = 20_000_000  # rows times boxes that are compared at once
 
 
@@ -63,6 +64,8 @@ def _fits(column: ReleasedColumn, mine: Cells, shown: Cells) -> Any:
         for at, value in enumerate(shown.values):
             known = group_words(column, value)
             fits[:-1, at] = [word in known for word in words] if known else UNKNOWN
+            if not known and value in words:
+                fits[words.index(value), at] = 1.0
     place = {value: at for at, value in enumerate(mine.values)}
     for at, value in enumerate(shown.values):
         if value in place and isinstance(value, str) and (column.kind.is_numeric or "|" in value):
@@ -88,6 +91,7 @@ def _near(numbers: Numbers, pieces: Sequence[tuple[Piece, ...]], rows: Numbers) 
 
     own = rank(numbers)
     for at, each in enumerate(pieces):
+        near[:, at] = 0.0 if each else UNKNOWN
         for low, high in each:
             if low == high:
                 away = np.abs(own - rank(np.array([low]))) - rows[at] / rows.sum() / 2

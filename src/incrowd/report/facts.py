@@ -163,7 +163,7 @@ class Facts:
     attacks: AttackFacts | None = None
     earlier: Earlier | None = None
     unchanged: UnchangedCounts | None = None
-    reading: dict[str, Any] = field(default_factory=dict)  # how recipients read the cells
+    reading: dict[str, Any] = field(default_factory=lambda: {"new_rows": "as they are", "columns": {}})
     cuts: dict[str, tuple[float | str, ...]] = field(default_factory=dict)
     empty: tuple[str, ...] = ()
     parts: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
