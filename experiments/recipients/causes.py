@@ -6,14 +6,11 @@ from experiments.recipients.cells import Kind
 from incrowd.methods.catalog import find_method
 from incrowd.vocabulary.forms import STRICT
 
-DEALT = "chance of the deals: both ways deal the same counts"
+DEALT = "chance of the deals: both ways deal the same counts; nearest neighbours take one deal, not five"
 GROUPS = "the certificate does not say which group of the hierarchy a value belongs to"
 NEAREST = "a mean or a middle does not tell where its box ends: new rows go to the box that is nearest"
 OVERLAP = "sets name only values that occur: a row that fits no box goes to the one that fits best"
-EMPTY = (
-    "sets are dealt, where comparisons take them as missing; empty cells tell the class, test rows have none, and what "
-    "a learner makes of that turns either way"
-)
+HIDDEN = "sets and hidden cells are dealt, where comparisons leave them missing: which is luckier differs by table"
 MIDDLES = "test rows have numbers of their own, the release few middles or means"
 
 
@@ -26,4 +23,4 @@ def cause_of(kind: Kind) -> str:
         return GROUPS
     if find_method(method).generalizes:
         return NEAREST if numeric in ("midpoint", "mean") else OVERLAP
-    return MIDDLES if numeric in ("levels", "mean", "interval") else EMPTY
+    return MIDDLES if numeric in ("levels", "mean", "interval") else HIDDEN
