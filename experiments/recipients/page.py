@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from experiments.pages import Goal, Section, Table
 from experiments.pages import write_page as write_sections
 from experiments.recipients.causes import cause_of
@@ -14,6 +16,7 @@ from experiments.recipients.cells import HANDED, KS, OPENED, SMALL, Cell, Kind, 
 from experiments.recipients.figures import MARGIN, Difference, Figure, Figures
 from experiments.recipients.naive import AS_THEY_ARE, BEFORE, NAIVE, SCALED
 from experiments.recipients.trying import ADULT_ROWS, ADULT_TEST, FEEDING, LAB_LEARNERS
+from incrowd.vocabulary.forms import PAIR
 
 NAMES = {"tree": "tree", "logistic": "logistic", "boosting": "boosting", "knn": "nearest neighbours"}
 LOSS = 2.0
@@ -222,13 +225,24 @@ def _protocol(figures: Figures, known: Outcomes, page: Path) -> Iterator[str | T
     )
     yield Table(["", "cells", "difference", "within", "noise", "worse"], [*_by_fold(known)])
     yield (
-        f"Splits that are measured: {', '.join(f'{table} {times}' for table, times in splits.items())}. In {same:,} of "
-        f"{of:,} releases both ways have the same plan, groups and forms."
+        f"Splits that are measured: {', '.join(f'{table} {times}' for table, times in splits.items())}. In {same:,} "
+        f"of {of:,} releases both ways have the same plan, groups and forms. Opened pairs and the counts that they tell "
+        f"give the same answer to every row in {_same_pairs(known)} cells."
     )
     yield (
         f"All figures, with accuracies by each way, are in "
         f"[{page.with_suffix('.csv').name}]({page.with_suffix('.csv').name})."
     )
+
+
+def _same_pairs(known: Outcomes) -> str:
+    both = [
+        np.array_equal(right, known[cell.told, OPENED].right.get(learner))
+        for (cell, way), outcome in known.items()
+        if way == OPENED and cell.form == PAIR and (cell.told, OPENED) in known
+        for learner, right in outcome.right.items()
+    ]
+    return f"{sum(both):,} of {len(both):,}"
 
 
 def _by_fold(known: Outcomes) -> Iterator[list[str]]:
