@@ -226,8 +226,8 @@ def _protocol(figures: Figures, known: Outcomes, page: Path) -> Iterator[str | T
     yield Table(["", "cells", "difference", "within", "noise", "worse"], [*_by_fold(known)])
     yield (
         f"Splits that are measured: {', '.join(f'{table} {times}' for table, times in splits.items())}. In {same:,} "
-        f"of {of:,} releases both ways have the same plan, groups and forms. Opened pairs and the counts that they tell "
-        f"give the same answer to every row in {_same_pairs(known)} cells."
+        f"of {of:,} releases both ways have the same plan, groups and forms. Opened pairs and the counts that they "
+        f"tell give the same answer to every row in {_same_pairs(known)} cells."
     )
     yield (
         f"All figures, with accuracies by each way, are in "
