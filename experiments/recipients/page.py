@@ -67,7 +67,7 @@ def _summary(figures: Figures, every: Sequence[Figure], known: Outcomes) -> Iter
         "A cell is a method, form, way to write numbers, with or without hierarchies, table, k and learner; see "
         "[where](#where-opening-loses).",
     )
-    rows = [(NAMES[learner], *_learner_row(figures, every, learner)) for learner in LAB_LEARNERS]
+    rows = [(NAMES[learner], *_learner_row(every, learner)) for learner in LAB_LEARNERS]
     yield Table(["", "unprotected", "comparisons", "opened", "difference", "within", "noise", "worse"], rows)
     losses = [row for row in _losses(known) if row is not None]
     if losses:
@@ -79,11 +79,11 @@ def _summary(figures: Figures, every: Sequence[Figure], known: Outcomes) -> Iter
         )
 
 
-def _learner_row(figures: Figures, every: Sequence[Figure], learner: str) -> Iterator[str]:
+def _learner_row(every: Sequence[Figure], learner: str) -> Iterator[str]:
     mine = [figure for figure in every if figure.learner == learner]
     for way in ("unprotected", "lab", "opened"):
         yield _mean([getattr(figure, way) for figure in mine])
-    yield _said(figures.together([cell for cells in figures.pairs.values() for cell in cells], learner))
+    yield f"{sum(figure.difference.mean for figure in mine) / max(len(mine), 1):+.1f}"
     yield from _counted(mine)
 
 
@@ -237,10 +237,11 @@ def _protocol(figures: Figures, known: Outcomes, page: Path) -> Iterator[str | T
 
 def _same_pairs(known: Outcomes) -> str:
     both = [
-        np.array_equal(right, known[cell.told, OPENED].right.get(learner))
+        np.array_equal(right, known[cell.told, OPENED].right[learner])
         for (cell, way), outcome in known.items()
         if way == OPENED and cell.form == PAIR and (cell.told, OPENED) in known
         for learner, right in outcome.right.items()
+        if learner in known[cell.told, OPENED].right
     ]
     return f"{sum(both):,} of {len(both):,}"
 
