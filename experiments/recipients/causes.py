@@ -1,4 +1,4 @@
-"""Why opening a release loses, where it does: what was found out by looking."""
+"""Why opening a release loses, where it does: what the two ways do differently with such releases."""
 
 from __future__ import annotations
 

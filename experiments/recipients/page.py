@@ -122,11 +122,13 @@ def _misses(figures: Figures, every: Sequence[Figure]) -> Iterator[str | Table]:
     else:
         yield (
             f"Cells that are surely more than {MARGIN} points below the comparisons' feeding, by learner, with the "
-            "least and the largest loss; other cells of the same kind may gain as much, see the mean above:"
+            "least and the largest loss; other cells of the same kind may gain as much, see the mean above. That "
+            "hierarchies are the cause is shown in the next section; the other causes are read off the code, not tried "
+            "one by one:"
         )
         rows = [_lost_row(kind, lost[kind]) for kind in kinds() if kind in lost]
         learners = [NAMES[learner] for learner in LAB_LEARNERS]
-        yield Table(["method", "form", "hierarchies", "cause", *learners, "loss"], rows, words=4)
+        yield Table(["method", "form", "hierarchies", "likely cause", *learners, "loss"], rows, words=4)
     failed = Counter((cell.method, cell.form, learner, why) for (cell, learner), why in figures.failures().items())
     if failed:
         rows = [[*what, str(times)] for what, times in failed.most_common(20)]
