@@ -12,7 +12,19 @@ import numpy as np
 from experiments.pages import Goal, Section, Table
 from experiments.pages import write_page as write_sections
 from experiments.recipients.causes import cause_of
-from experiments.recipients.cells import HANDED, KS, OPENED, SMALL, Cell, Kind, Outcomes, kinds
+from experiments.recipients.cells import (
+    HANDED,
+    KS,
+    OPENED,
+    REPETITIONS,
+    SMALL,
+    UNPROTECTED,
+    Cell,
+    Kind,
+    Outcomes,
+    kinds,
+)
+from experiments.recipients.cells import cells as planned_cells
 from experiments.recipients.figures import MARGIN, Difference, Figure, Figures
 from experiments.recipients.naive import AS_THEY_ARE, BEFORE, NAIVE, SCALED
 from experiments.recipients.trying import ADULT_ROWS, ADULT_TEST, FEEDING, LAB_LEARNERS
@@ -226,6 +238,12 @@ def _protocol(figures: Figures, known: Outcomes, page: Path) -> Iterator[str | T
         "again. The second folds were measured only afterwards and had no part in it:"
     )
     yield Table(["", "cells", "difference", "within", "noise", "worse"], [*_by_fold(known)])
+    planned = [cell for cell in planned_cells(REPETITIONS) if cell.method != UNPROTECTED]
+    done = sum((cell, OPENED) in known for cell in planned)
+    yield (
+        f"Of {len(planned):,} releases that were planned, in {REPETITIONS} repetitions of two halves, {done:,} are "
+        "measured; a further run with the same `--keep` goes on from there."
+    )
     yield (
         f"Splits that are measured: {', '.join(f'{table} {times}' for table, times in splits.items())}. In {same:,} "
         f"of {of:,} releases both ways have the same plan, groups and forms. Opened pairs and the counts that they "
