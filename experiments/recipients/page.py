@@ -244,9 +244,10 @@ def _protocol(figures: Figures, known: Outcomes, page: Path) -> Iterator[str | T
         f"Of {len(planned):,} releases that were planned, in {REPETITIONS} repetitions of two halves, {done:,} are "
         "measured; a further run with the same `--keep` goes on from there."
     )
+    measured = ", ".join(f"{table} {times}" for table, times in sorted(splits.items()))
     yield (
-        f"Splits that are measured: {', '.join(f'{table} {times}' for table, times in splits.items())}. In {same:,} "
-        f"of {of:,} releases both ways have the same plan, groups and forms. Opened pairs and the counts that they "
+        f"Splits that are measured: {measured}. In {same:,} of {of:,} releases both ways have the same plan, groups and "
+        "forms. Opened pairs and the counts that they "
         f"tell give the same answer to every row in {_same_pairs(known)} cells."
     )
     yield (
