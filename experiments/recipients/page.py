@@ -246,8 +246,8 @@ def _protocol(figures: Figures, known: Outcomes, page: Path) -> Iterator[str | T
     )
     measured = ", ".join(f"{table} {times}" for table, times in sorted(splits.items()))
     yield (
-        f"Splits that are measured: {measured}. In {same:,} of {of:,} releases both ways have the same plan, groups and "
-        "forms. Opened pairs and the counts that they "
+        f"Splits that are measured: {measured}. In {same:,} of {of:,} releases both ways have the same plan, groups "
+        "and forms. Opened pairs and the counts that they "
         f"tell give the same answer to every row in {_same_pairs(known)} cells."
     )
     yield (
