@@ -13,6 +13,12 @@ from experiments.blend.pages import adult_page, adult_plots, parts_page, small_p
 from experiments.blend.risk import write_blended
 from experiments.blend.trying import try_all
 from experiments.pages import write_pictures
+from experiments.recipients.cells import HANDED, LAB, OPENED, REPETITIONS
+from experiments.recipients.cells import cells as recipient_cells
+from experiments.recipients.cells import read_outcomes as read_recipients
+from experiments.recipients.naive import try_naive
+from experiments.recipients.page import write_page as write_recipients
+from experiments.recipients.trying import try_all as try_recipients
 from experiments.reproduce.command import reproduce
 from experiments.requirements import adult, measure, write_page
 from incrowd.cli.main import main
@@ -31,6 +37,7 @@ Data = Annotated[Path | None, typer.Option(help="A folder with the files; else I
 Rows = Annotated[int | None, typer.Option(help="Use so many rows, drawn at random; all if not given.")]
 Page = Annotated[Path, typer.Option(help="Write the page there; its plots go into the folder plots beside it.")]
 Repetitions = Annotated[int, typer.Option(help="How often the rows are split anew.", min=1)]
+KEPT = typer.Option(help="Outcomes are kept in this file; a run goes on where an earlier one ended.")
 BLEND = {"adult": (adult_cells, adult_page), "small": (small_cells, small_page), "parts": (part_cells, parts_page)}
 
 
@@ -60,9 +67,7 @@ def blend(
         ),
     ],
     page: Page,
-    keep: Annotated[
-        Path | None, typer.Option(help="Outcomes are kept in this file; a run goes on where an earlier one ended.")
-    ] = None,
+    keep: Annotated[Path | None, KEPT] = None,
     data: Data = None,
     repetitions: Repetitions = 1,
     rows: Rows = None,
@@ -78,6 +83,22 @@ def blend(
         try_all(waiting(cells(repetitions), read_outcomes(keep)), keep, data, rows, jobs, _tell)
         write_pictures(page, adult_plots(keep, repetitions) if what == "adult" else ())
         page.write_text(pages(keep, repetitions), encoding="utf-8")
+    typer.echo(f"written {page}")
+
+
+@app.command()
+def recipients(
+    page: Page,
+    keep: Annotated[Path, KEPT],
+    data: Data = None,
+    repetitions: Repetitions = REPETITIONS,
+) -> None:
+    """Compare learning from an opened release with what comparisons feed to learners, every method and form: a page."""
+    every = list(recipient_cells(repetitions))
+    for way in (LAB, OPENED, HANDED):
+        try_recipients(every, way, read_recipients(keep), keep, data, _tell)
+    try_naive(read_recipients(keep), keep, data, _tell)
+    write_recipients(page, read_recipients(keep))
     typer.echo(f"written {page}")
 
 

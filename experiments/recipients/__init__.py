@@ -1,0 +1,1 @@
+"""What recipients lose who open a release by three lines, against what our own comparisons feed to learners."""

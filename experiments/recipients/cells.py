@@ -1,0 +1,151 @@
+"""What is measured: a method in a form, at one k, on one split, by one way. Outcomes are kept as JSON lines."""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.methods.catalog import METHODS, MethodEntry
+from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT
+
+UNPROTECTED = "unprotected"
+LAB, OPENED, HANDED = "lab", "opened", "opened with hierarchies"
+TESTED = "tested"
+"""Beside the learners of rows as they are: which rows of the table were tested."""
+ADULT = "adult"
+SMALL = ("german-credit", "credit-approval", "pima", "car")
+"""Of mixed types, one with missing values; all numbers; all categories and four classes. Chosen before anything ran."""
+KS = (10, 100)
+REPETITIONS = 3
+Kind = tuple[str, str, str, bool]
+"""What is released, whatever the table, k and the split: method, form, how numbers are written, hierarchies."""
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One release of the rows to learn from, or none (``UNPROTECTED``); it has the same seed in every way."""
+
+    table: str
+    method: str
+    form: str
+    numeric: str  # how numbers are written; empty where the method or the form leaves no choice
+    hierarchies: bool
+    k: int
+    repetition: int
+    fold: int
+
+    @property
+    def split(self) -> tuple[str, int, int]:
+        """What the rows to learn from and to test on depend on."""
+        return self.table, self.repetition, self.fold
+
+    @property
+    def told(self) -> Cell:
+        """The cell whose groups it tells: a pair has the groups of the counts."""
+        return replace(self, form=COUNTS) if self.form == PAIR else self
+
+    @property
+    def kind(self) -> Kind:
+        """What is released."""
+        return self.method, self.form, self.numeric, self.hierarchies
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Which test rows each learner got right, and a digest of the plan; or, by learner, why it could not."""
+
+    right: Mapping[str, Flags] = field(default_factory=dict)
+    digest: str = ""
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+
+Outcomes = dict[tuple[Cell, str], Outcome]
+"""Outcomes by cell and way."""
+
+
+def kinds() -> Iterator[Kind]:
+    """Every method in every form, with every way to write numbers, without and with hierarchies where it takes them."""
+    for entry in METHODS.values():
+        for hierarchies in (False, True) if entry.generalizes else (False,):
+            for form in entry.forms:
+                yield from ((entry.name, form, numeric, hierarchies) for numeric in _numeric(entry, form))
+
+
+def _numeric(entry: MethodEntry, form: str) -> tuple[str, ...]:
+    """Counts are counted in bins, whatever the method would write."""
+    return entry.numeric or ("",) if form == STRICT else ("",)
+
+
+def cells(repetitions: int = REPETITIONS, tables: Iterable[str] = (*SMALL, ADULT)) -> Iterator[Cell]:
+    """Repetition by repetition: the small tables in two folds; Adult, in the first repetition, in one split."""
+    for repetition in range(repetitions):
+        for table in tables:
+            for fold in (0, 1) if table != ADULT else (0,) if repetition == 0 else ():
+                yield Cell(table, UNPROTECTED, STRICT, "", False, 1, repetition, fold)
+                for kind in kinds():
+                    yield from (Cell(table, *kind, k, repetition, fold) for k in KS)
+
+
+def waiting(every: Iterable[Cell], way: str, known: Outcomes) -> list[list[Cell]]:
+    """The cells without an outcome by this way, those of a split together.
+
+    Rows as they are and pairs, which have the groups of counts, are measured once; hierarchies are handed over where
+    cells show their groups.
+    """
+    bundles: dict[tuple[str, int, int], list[Cell]] = {}
+    for cell in every:
+        if _needs(cell, way) and (cell, way) not in known:
+            bundles.setdefault(cell.split, []).append(cell)
+    return list(bundles.values())
+
+
+def _needs(cell: Cell, way: str) -> bool:
+    if way == LAB:
+        return cell.form != PAIR
+    if way == HANDED:
+        return cell.hierarchies and cell.form == STRICT
+    return cell.method != UNPROTECTED
+
+
+def read_outcomes(path: Path) -> Outcomes:
+    """What former runs kept, the last line of each cell; a torn line is passed over."""
+    known: Outcomes = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            kept = json.loads(line)
+            right = {name: _unpacked(rows, bits) for name, (rows, bits) in kept["right"].items()}
+            known[Cell(*kept["cell"]), kept["way"]] = Outcome(right, kept["digest"], kept["failed"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return known
+
+
+def keep(path: Path, cell: Cell, way: str, outcome: Outcome) -> None:
+    """Add one line; several processes may do so."""
+    right = {name: _packed(flags) for name, flags in outcome.right.items()}
+    line = {
+        "cell": astuple(cell),
+        "way": way,
+        "right": right,
+        "digest": outcome.digest,
+        "failed": dict(outcome.failed),
+    }
+    with path.open("a", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(json.dumps(line) + "\n")
+
+
+def _packed(flags: Flags) -> tuple[int, str]:
+    return len(flags), base64.b64encode(np.packbits(flags).tobytes()).decode()
+
+
+def _unpacked(rows: int, bits: str) -> Flags:
+    return np.unpackbits(np.frombuffer(base64.b64decode(bits), np.uint8), count=rows).astype(bool)
