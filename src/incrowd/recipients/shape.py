@@ -11,11 +11,16 @@ import numpy as np
 from incrowd.recipients.cells import Numbers, Piece
 
 _ROUNDS = 20  # of expectation and maximisation; the shape of Adult's columns moves by less than 0.001 after ten
+_INFLATED = 5.0  # times denser than the next: a first piece from 0 on is mostly the number 0 itself, as of amounts that
+# few people have; a first piece that falls off smoothly is two or three times denser
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """The share of rows up to each published end, ascending; between two ends it rises evenly."""
+    """The share of rows up to each published end, ascending; between two ends it rises evenly.
+
+    The first end may be 0 twice: as many rows as lie between the two are 0 themselves.
+    """
 
     ends: Numbers
     share: Numbers
@@ -43,7 +48,13 @@ class Shape:
             np.add.at(pull, last, -weights)
             mass = np.maximum(mass * np.cumsum(pull)[:-1], 1e-12)
             mass /= mass.sum()
-        return cls(_settled(ends, mass, low, high), np.concatenate([[0.0], np.cumsum(mass)]), whole)
+        share = np.concatenate([[0.0], np.cumsum(mass)])
+        settled = _settled(ends, mass, low, high)
+        if low and settled[0] == 0.0 and len(mass) > 1:
+            beside = mass[1] / (ends[2] - ends[1]) * settled[1]  # rows of the first piece, were it as dense as the next
+            if mass[0] > _INFLATED * beside:
+                settled, share = np.insert(settled, 0, 0.0), np.insert(share, 1, mass[0] - beside)
+        return cls(settled, share, whole)
 
     def mass(self, piece: Piece) -> float:
         """The share of rows in a piece."""
