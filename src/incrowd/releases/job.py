@@ -22,9 +22,9 @@ from incrowd.vocabulary.coarsening import NONE, TOP, Coarsening, coarsenings
 from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
 from incrowd.vocabulary.keying import Keying
 from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE
-from incrowd.vocabulary.requirement import KAnonymity, Together
+from incrowd.vocabulary.requirement import KAnonymity, Together, with_subjects
 from incrowd.vocabulary.resources import Resources
-from incrowd.vocabulary.schema import KEYED, Column, Role
+from incrowd.vocabulary.schema import KEYED, Column, Role, Schema
 
 if TYPE_CHECKING:
     from incrowd.rows.held import Held, Unverified
@@ -305,11 +305,12 @@ def request_of(job: Job, held: Held, draft: Unverified, left_out: int) -> Reques
     folder = written.parent
     resources = held.resources or Resources(job.memory)
     on_population = isinstance(recipe.requirement, Together) and bool(recipe.requirement.on_population)
+    columns = tuple(_requested(column, recipe.columns.get(column.name, {})) for column in held.schema.columns)
     return Request(
         input=replace(input_file(job.table, held.origin, folder, "input", recipe.reading), keyed=job.keying),
         release=written,
         form=job.form,
-        columns=tuple(_requested(column, recipe.columns.get(column.name, {})) for column in held.schema.columns),
+        columns=with_subjects(recipe.requirement, Schema(columns)).columns,
         requirement=recipe.requirement,
         hint=draft.hint,
         groups=groups[0] if groups else None,

@@ -25,3 +25,13 @@ def test_a_bound_on_people_alone_needs_them_counted(monkeypatch):
     columns = {"quasi_identifiers": ["age"], "target": "ill", "class_sensitive": False, "k": 5}
     with pytest.raises(ParameterError, match="not counted who is alone by unchanged columns"):
         release(people, **columns, alone_at_most=0)
+
+
+def test_a_column_that_a_recipe_calls_other_is_sensitive_where_something_is_required_of_it():
+    table = pl.DataFrame({"age": [30, 41] * 20, "part": ["a", "b", "c", "a"] * 10, "ill": ["no", "yes"] * 20})
+    roles = {"age": "quasi-identifier", "part": "other", "ill": "target"}
+    recipe = Recipe(
+        k=5, columns={name: {"role": role} for name, role in roles.items()}, require=["distinct-l=2 on part"]
+    )
+    certificate = release(table, recipe=recipe, class_sensitive=False).certificate
+    assert {column["name"]: column["role"] for column in certificate["columns"]}["part"] == "sensitive"
