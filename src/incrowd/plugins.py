@@ -47,9 +47,9 @@ class Plugin:
         try:
             return self.load_point()
         except (Exception, SystemExit) as error:  # whatever it is, only this plug-in is out of use
-            told = f": {error}" if isinstance(error, ImportError) else ""
+            reason = f": {error}" if isinstance(error, ImportError) else ""
             raise PluginError(
-                f"{self} cannot be loaded ({type(error).__name__}{told}). Update or remove that package."
+                f"{self} cannot be loaded ({type(error).__name__}{reason}). Update or remove that package."
             ) from error
 
     def checked(self, entry_of: Callable[[Any], T]) -> T:

@@ -67,8 +67,8 @@ def _chart(shown: Sequence[Finding], left_out: Sequence[str]) -> Html:
         parts.append(_row(finding, across, y))
     note = f"Not drawn, because there is no figure or it lies beyond the axis: {listed(left_out)}." if left_out else ""
     below = [words(line, (0, bottom + 66 + 16 * at), kind="note small") for at, line in enumerate(_lines(note))]
-    told = "; ".join(f"{finding.attack}: {_in_words(finding)}" for finding in shown)
-    return picture(f"{TITLE}. {told}", [*parts, *below], WIDTH, bottom + 48 + (16 * len(below) + 8 if below else 0))
+    spoken = "; ".join(f"{finding.attack}: {_in_words(finding)}" for finding in shown)
+    return picture(f"{TITLE}. {spoken}", [*parts, *below], WIDTH, bottom + 48 + (16 * len(below) + 8 if below else 0))
 
 
 def _row(finding: Finding, across: Scale, y: float) -> Html:

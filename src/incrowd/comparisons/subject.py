@@ -99,8 +99,8 @@ def understand_table(
             column.hierarchy.encode(encoded[column.name])
     shown = name or (Path(table).name if isinstance(table, str | Path) else "your table")
     guessed = () if quasi_identifiers is not None else _guess(known)
-    told = (*source.notices, *guessed, *doubts, *left_out, *notices)
-    return Subject(shown, frame, schema, encoded, told, source.origin, split_by and split_by.take(kept))
+    every_notice = (*source.notices, *guessed, *doubts, *left_out, *notices)
+    return Subject(shown, frame, schema, encoded, every_notice, source.origin, split_by and split_by.take(kept))
 
 
 def _split_by(source: Source, groups: Any, time: Any) -> SplitBy | None:

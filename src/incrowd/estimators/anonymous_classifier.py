@@ -154,12 +154,12 @@ class AnonymousClassifier(ClassifierMixin, Releasing):  # type: ignore[misc]
 
     def _first_able(self) -> str:
         """The first of the preferred methods that can keep what is asked for."""
-        asked = {
+        abilities = {
             "generalizes": bool(self.hierarchies),
             "limits_levels": bool(self.at_most or self.apart),
             "loses_on_request": self.lose is not None,
         }
-        needed = [ability for ability, wanted in asked.items() if wanted]
+        needed = [ability for ability, wanted in abilities.items() if wanted]
         return next(name for name in _PREFERRED if all(getattr(METHODS[name], ability) for ability in needed))
 
     def __sklearn_tags__(self) -> Any:

@@ -146,13 +146,13 @@ def _parameters(entry: MethodEntry) -> Iterator[Parameter]:
     """What its constructor takes: first what all estimators have, then what the method has."""
     yield Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
     yield Parameter("k", Parameter.POSITIONAL_OR_KEYWORD, default=10)
-    asked = dict.fromkeys(["quasi_identifiers", *_asked(entry)])
-    given_back = {"output": DECODED, "deals": 1, "random_state": None}
-    for name, default in {**asked, **entry.parameters, **given_back}.items():
+    options = dict.fromkeys(["quasi_identifiers", *_release_options(entry)])
+    results = {"output": DECODED, "deals": 1, "random_state": None}
+    for name, default in {**options, **entry.parameters, **results}.items():
         yield Parameter(name, Parameter.KEYWORD_ONLY, default=default)
 
 
-def _asked(entry: MethodEntry) -> list[str]:
+def _release_options(entry: MethodEntry) -> list[str]:
     """The options of a release that the method can keep."""
     able = {
         "known_together": entry.by_value,
@@ -181,7 +181,7 @@ def _documentation(entry: MethodEntry) -> str:
     return _DOCUMENTATION.format(
         name=entry.name,
         summary=entry.summary,
-        asked="\n".join(ASKED[name].docs for name in _asked(entry)),
+        asked="\n".join(ASKED[name].docs for name in _release_options(entry)),
         parameters=_documented(entry.load()),
         paper=entry.paper[0].upper() + entry.paper[1:],
     )

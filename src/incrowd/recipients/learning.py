@@ -90,7 +90,7 @@ class CountsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_whole(self, numbers: Iterable[tuple[str, ...]], groups: Codes) -> None:
         sizes = np.bincount(groups).tolist()
         counted = [{sum(count for _, count in read_counts(text) or ()) for text in row} - {0} for row in numbers]
-        if any(told - {size} for told, size in zip(counted, sizes, strict=True)):
+        if any(totals - {size} for totals, size in zip(counted, sizes, strict=True)):
             raise FileFormatError(
                 "There are not as many rows in groups as their counts say. Read the whole release, before rows are "
                 "chosen from it, with all of its columns of counts."

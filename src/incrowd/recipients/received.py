@@ -71,7 +71,7 @@ def open_release(
     ['no', 'yes']
     """
     whole = opened(release, certificate, groups)
-    return ReceivedRelease(whole, {name: _hierarchy(name, given) for name, given in (hierarchies or {}).items()})
+    return ReceivedRelease(whole, {name: _hierarchy(name, source) for name, source in (hierarchies or {}).items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,11 +235,11 @@ class ReceivedRelease:
         return ReleaseClassifier(self, estimator, deals=deals, seed=seed).fit()
 
 
-def _hierarchy(name: str, given: Any) -> Hierarchy:
+def _hierarchy(name: str, source: Any) -> Hierarchy:
     """A hierarchy, or the one of a file with the way of each value to the top in a line."""
-    if not isinstance(given, str | Path):
-        hierarchy: Hierarchy = given
+    if not isinstance(source, str | Path):
+        hierarchy: Hierarchy = source
         return hierarchy
     reader = importlib.import_module("incrowd.tables.hierarchies.read")
-    read: Hierarchy = reader.read_hierarchy(given, name)
+    read: Hierarchy = reader.read_hierarchy(source, name)
     return read

@@ -237,11 +237,11 @@ def _of_numbers(column: ReleasedColumn, cells: Cells, read: Mapping[Any, Pieces]
     pieces: list[Piece] = []
     rows: list[float] = []
     for value, many in zip(cells.values, cells.rows, strict=True):
-        told = sum(read[value].values())
+        total = sum(read[value].values())
         for piece, share in read[value].items():
             if piece is not NOWHERE:
                 pieces.append(piece)
-                rows.append(many / len(read[value]) if math.isnan(told) else many * share / told)
+                rows.append(many / len(read[value]) if math.isnan(total) else many * share / total)
     shape = Shape.of(pieces, np.array(rows), whole=column.kind is not ColumnType.REAL)
     chancy = any(low < high for low, high in pieces) or any(len(each) > 1 for each in read.values())
     return NumberView(column.name, column.kind, shape, chancy, read)
@@ -343,9 +343,9 @@ def _members(column: ReleasedColumn, value: Any) -> Mapping[str | None, float]:
 
 def _weighed(shares: Mapping[int, float]) -> Shares:
     """Counts as shares; the members of a set share it evenly."""
-    told = {place: 1.0 if math.isnan(rows) else rows for place, rows in shares.items()}
-    total = sum(told.values())
-    return {place: rows / total for place, rows in told.items()}
+    counts = {place: 1.0 if math.isnan(rows) else rows for place, rows in shares.items()}
+    total = sum(counts.values())
+    return {place: rows / total for place, rows in counts.items()}
 
 
 def cells_of(table: pa.Table, column: ReleasedColumn) -> Cells:

@@ -28,14 +28,14 @@ def with_kinds(recipe: Recipe, preset: Preset, source: Source) -> tuple[Recipe, 
     missing = source.origin.missing
     mine, why = dict[str, str](), dict[str, str]()
     notices = []
-    for found in _by_column(source.frame, preset, columns):
-        name, stated = found.column, columns.get(found.column, {}).get("role")
+    for finding in _by_column(source.frame, preset, columns):
+        name, stated = finding.column, columns.get(finding.column, {}).get("role")
         if stated in NOT_RELEASED:
             continue
-        deed = _deed(preset.kinds[found.kind])
+        deed = _deed(preset.kinds[finding.kind])
         readable = deed in NOT_RELEASED or not unreadable(source.frame[name], Coarsening.of(deed), missing)
         deed = deed if readable or stated is not None else "drop"
-        reason = f"{preset.name}: {found.kind}; {found.why}"
+        reason = f"{preset.name}: {finding.kind}; {finding.why}"
         if name in rules:
             notices.append(Notice("preset-overruled", name, f"left to your rule {rules[name]} ({reason})."))
         elif deed not in NOT_RELEASED:
@@ -53,11 +53,11 @@ def with_kinds(recipe: Recipe, preset: Preset, source: Source) -> tuple[Recipe, 
 def _by_column(frame: pl.DataFrame, preset: Preset, columns: Mapping[str, Mapping[str, Any]]) -> list[ItemFinding]:
     """For each column the kind that decides: one that is not released; where a stated role keeps it, one that is."""
 
-    def comes_later(found: ItemFinding) -> bool:
-        return (preset.kinds[found.kind] in NOT_RELEASED) == ("role" in columns.get(found.column, {}))
+    def comes_later(finding: ItemFinding) -> bool:
+        return (preset.kinds[finding.kind] in NOT_RELEASED) == ("role" in columns.get(finding.column, {}))
 
-    known = [found for found in found_kinds(frame) if found.kind in preset.kinds]
-    decided = {found.column: found for found in sorted(known, key=comes_later, reverse=True)}
+    known = [finding for finding in found_kinds(frame) if finding.kind in preset.kinds]
+    decided = {finding.column: finding for finding in sorted(known, key=comes_later, reverse=True)}
     return [decided[name] for name in frame.columns if name in decided]
 
 

@@ -265,8 +265,8 @@ def _requirement(
 
 def _needs_reader(reading: Mapping[str, Any]) -> bool:
     """Whether something is said of a text file that DuckDB would not heed."""
-    said = [reading.get(name) for name in ("names", "decimal", "dates", "coarsen")]
-    return reading.get("header") is False or any(value is not None for value in said)
+    settings = [reading.get(name) for name in ("names", "decimal", "dates", "coarsen")]
+    return reading.get("header") is False or any(value is not None for value in settings)
 
 
 def _own_form(path: Path, delimiter: str | None, encoding: str | None) -> FileForm | None:

@@ -124,11 +124,11 @@ COARSENED = (
 
 def rules(facts: Facts) -> list[Html]:
     """What the rules of a preset, and those that the user named, did; nothing if there were none."""
-    told = [notice for notice in facts.notices if notice.code in RULES]
-    if not told and facts.preset is None:
+    rules = [notice for notice in facts.notices if notice.code in RULES]
+    if not rules and facts.preset is None:
         return []
     title = f"Rules of the preset {facts.preset}" if facts.preset else "Rules for columns"
-    rows = [texts(notice.where, sentence(notice.message.removesuffix("."))) for notice in told]
+    rows = [texts(notice.where, sentence(notice.message.removesuffix("."))) for notice in rules]
     shown = [table("What rules did to columns", texts("Column", "What was done, and why"), rows)] if rows else []
     words = COARSENED if rows else "No column was dropped or coarsened by it."
     return [section(title, "rules", *shown, paragraph(words, class_="aside"))]

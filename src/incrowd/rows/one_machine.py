@@ -172,8 +172,8 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
     query = query_of(table)
     if query is not None and isinstance(query.address, DatabaseFile):
         database, missing = query.address, missing_markers(reading.get("missing"))
-        asked = query.text if database.table is None else f"SELECT * FROM {database.table.sql}"
-        return InputFile(database.path.resolve(), database.kind, missing=missing, coarsen=coarsen, query=asked)
+        sql = query.text if database.table is None else f"SELECT * FROM {database.table.sql}"
+        return InputFile(database.path.resolve(), database.kind, missing=missing, coarsen=coarsen, query=sql)
     path = Path(table if query is None and is_known(Path(table)) else str(origin.path))
     delimiter = reading.get("delimiter") or origin.delimiter
     missing = missing_markers(reading.get("missing"))

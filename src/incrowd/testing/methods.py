@@ -266,18 +266,18 @@ def check_whole_way(method: MethodOrName) -> None:
         }
     )
     entry = find_method(method)
-    asked: dict[str, Any] = {"quasi_identifiers": ["age", "weight", "job"], "target": "ill", "method": method}
+    options: dict[str, Any] = {"quasi_identifiers": ["age", "weight", "job"], "target": "ill", "method": method}
     for form in entry.forms:
         if form != PAIR:
             with told_where(f"{entry.name}, released as {form}"):
-                released = release(people, k=5, form=form, **asked)
+                released = release(people, k=5, form=form, **options)
                 expect(released.verdict.sizes.smallest >= 5, "a class is smaller than k")
                 expect(type(released.table) is pl.DataFrame, "another kind of table comes back")
     with told_where(f"{entry.name}, with t-closeness of the class"):
-        release(people, k=5, require="t=0.3", **asked)
+        release(people, k=5, require="t=0.3", **options)
     with told_where(f"{entry.name}, with more people to a group than there are"):
         try:
-            release(people, k=rows + 1, **asked)
+            release(people, k=rows + 1, **options)
         except IncrowdError:
             return
         expect(False, "it releases what is impossible")

@@ -146,29 +146,29 @@ def decide(connection: Any, relation: str, cell: str, meaning: CellMeaning) -> C
 
 def decide_all(connection: Any, relation: str, columns: Sequence[tuple[str, CellMeaning]]) -> list[CellMeaning]:
     """The same of many columns, which are asked together."""
-    answers = _asked(connection, relation, [_questions(cell, meaning) for cell, meaning in columns])
-    readings = [_readings(meaning, told) for (_, meaning), told in zip(columns, answers, strict=True)]
+    answers = _ask(connection, relation, [_questions(cell, meaning) for cell, meaning in columns])
+    readings = [_readings(meaning, answer) for (_, meaning), answer in zip(columns, answers, strict=True)]
     tries = zip(columns, readings, strict=True)
-    fitting = _asked(
+    fitting = _ask(
         connection, relation, [[_fits(cell, meaning, one) for one in tried] for (cell, meaning), tried in tries]
     )
     decisions = []
-    for (_, meaning), told, tried, fits in zip(columns, answers, readings, fitting, strict=True):
-        if meaning.type is ColumnType.DATE and told:
+    for (_, meaning), answer, tried, fits in zip(columns, answers, readings, fitting, strict=True):
+        if meaning.type is ColumnType.DATE and answer:
             date = next((one for one, fitted in zip(tried, fits, strict=True) if fitted), "")
             decisions.append(replace(meaning, date=date))
-        elif not told:
+        elif not answer:
             decisions.append(meaning)
         elif not meaning.by_text:
-            decisions.append(replace(meaning, whole=bool(told[0])))
+            decisions.append(replace(meaning, whole=bool(answer[0])))
         elif meaning.type is ColumnType.REAL:
-            decisions.append(replace(meaning, comma=bool(told[0])))
+            decisions.append(replace(meaning, comma=bool(answer[0])))
         else:
-            decisions.append(replace(meaning, words=all(one is False for one in told)))
+            decisions.append(replace(meaning, words=all(one is False for one in answer)))
     return decisions
 
 
-def _asked(connection: Any, relation: str, questions: Sequence[Sequence[str]]) -> list[list[Any]]:
+def _ask(connection: Any, relation: str, questions: Sequence[Sequence[str]]) -> list[list[Any]]:
     """The answers to each column's questions, which are aggregates of SQL."""
     listed = [question for of_a_column in questions for question in of_a_column]
     answers = iter(connection.execute(f"SELECT {', '.join(listed)} FROM {relation}").fetchall()[0] if listed else ())
@@ -194,11 +194,11 @@ def _questions(cell: str, meaning: CellMeaning) -> list[str]:
             return []
 
 
-def _readings(meaning: CellMeaning, told: Sequence[Any]) -> list[str]:
+def _readings(meaning: CellMeaning, answers: Sequence[Any]) -> list[str]:
     """How dates may be written: ISO 8601 unless all texts have another shape."""
-    if meaning.type is not ColumnType.DATE or not told or told[0]:
+    if meaning.type is not ColumnType.DATE or not answers or answers[0]:
         return []
-    shaped = zip(_DATES, told[1:], strict=True)
+    shaped = zip(_DATES, answers[1:], strict=True)
     return [reading for (_, readings), has_shape in shaped if has_shape for reading in readings]
 
 
