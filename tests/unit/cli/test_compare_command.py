@@ -83,7 +83,7 @@ def test_machines_get_json(incrowd):
     assert (status, err) == (0, "")
     data = json.loads(out)
     assert {result["method"] for result in data["results"]} == {"unprotected", "majority", "mondrian"}
-    assert data["measured"]["feeding"].startswith("sets: auto")
+    assert data["measured"]["feeding"].startswith("as recipients take it")
     assert data["recommendation"]
 
 

@@ -197,7 +197,8 @@ def mixed(people):
 def test_columns_keep_their_type_whatever_the_method_makes_of_them(mixed, face, numeric):
     """Also every value is one that the column has, or for numbers lies within reach, and no cell is missing."""
     frame, y = mixed
-    ask = {"numeric": numeric} if numeric else {"guide": "bayes"}
+    quick = {"guide": "bayes"} if hasattr(face(), "guide") else {}
+    ask = {"numeric": numeric} if numeric else quick
     rows, classes = face(k=20, random_state=1, **ask).fit_resample(frame, y)
     assert {name: str(kind) for name, kind in rows.dtypes.items()} == {name: kind for name, (_, kind) in KINDS.items()}
     assert len(rows) == len(classes) > len(frame) - 20

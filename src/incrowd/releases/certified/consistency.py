@@ -170,9 +170,9 @@ def _cells(certificate: Certificate) -> Statement:
     )
 
 
-# What the cells of a column may be, as they are counted, in each form.
+# What the cells of a column may be, as they are counted, in each form; values of a table may read like intervals.
 _FORMS = {
-    "values": {"single", "set"},
+    "values": {"single", "set", "interval"},
     "groups": {"single", "set", "interval"},
     "bins": {"interval", "set"},
     "levels": {"single"},
