@@ -286,9 +286,11 @@ def private_folder(target: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
             _OPEN.discard(folder)
         finally:
+            by_file = stat.S_ISREG(os.fstat(handle).st_mode)
             os.close(handle)
-            with contextlib.suppress(OSError):  # gone, unless the lock was a file in it
-                folder.rmdir()
+            if by_file:  # else it is gone, and a folder of that name is another run's
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
 
 
 def abandon() -> None:

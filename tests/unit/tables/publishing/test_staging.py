@@ -239,3 +239,18 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path):
     with pytest.raises(OutputError, match="nothing can be written"), staged(tmp_path / "out.csv") as draft:
         draft.write_text("new")
     assert names(tmp_path) == [".out.csv.incrowd"]
+
+
+def test_a_run_that_ends_leaves_the_folder_of_the_next_alone(target, monkeypatch):
+    """Between removing its folder and closing its lock another run may have made the folder anew."""
+    close, folder = os.close, target.parent / f".{target.name}.incrowd"
+
+    def close_late(handle):
+        folder.mkdir(exist_ok=True)
+        close(handle)
+
+    with staged(target) as draft:
+        draft.write_text("whole")
+        monkeypatch.setattr(os, "close", close_late)
+    monkeypatch.undo()
+    assert folder.is_dir()

@@ -47,6 +47,7 @@ def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     points = {"formats": formats, "hierarchies": {"flat": "converting:flat"}}
     put_package(tmp_path, monkeypatch, "converting", CODE, points)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where no other test makes folders
     for ending in ("spaced", "bad", "none", "unheard"):
         Path(f"people.{ending}").write_text("age ill\n" + "30 no\n41 yes\n" * 10, encoding="utf-8")
     yield
