@@ -286,9 +286,9 @@ def private_folder(target: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
             _OPEN.discard(folder)
         finally:
-            by_file = stat.S_ISREG(os.fstat(handle).st_mode)
+            left = _is_still_there(folder, handle) or folder / _LOCK in folder.glob("*")
             os.close(handle)
-            if by_file:  # else it is gone, and a folder of that name is another run's
+            if left:  # else it is gone, and a folder of that name is another run's
                 with contextlib.suppress(OSError):
                     folder.rmdir()
 

@@ -193,8 +193,9 @@ def typed_column(column: Column, gathered: GatheredColumn, native: pl.DataType) 
     if gathered.tally.values.dtype.is_float():
         nothing += gathered.tally.rows(gathered.tally.values.is_nan())
     fact = ColumnFacts(column.name, rows, rows - nothing, len(values))
-    if values.dtype != native:  # the type alone tells, but whether exact numbers have fractions
-        values = values.cast(native) if native.is_decimal() else pl.Series([], dtype=native)
+    if values.dtype != native:  # the type alone tells, but whether exact numbers have fractions or are too large
+        exact = native.is_decimal() or native.is_integer()
+        values = values.cast(native) if exact else pl.Series([], dtype=native)
     drafted = draft_type(values, fact)
     if drafted.type is column.type:
         return column
