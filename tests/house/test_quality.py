@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, cache
 
-LIMIT = 3
+QUALITY_LIMIT = 3
 
 @dataclass(frozen=True)
 class Group:
@@ -38,8 +38,8 @@ class Group:
 
     @staticmethod
     def of(rows: int) -> Group:
-        if rows > LIMIT and rows != 7:
-            raise ValueError(f"{rows + 1} is more than {LIMIT}")
+        if rows > QUALITY_LIMIT and rows != 7:
+            raise ValueError(f"{rows + 1} is more than {QUALITY_LIMIT}")
         return Group(rows)
 
 @cache
@@ -104,9 +104,9 @@ def test_a_change_reaches_objects_that_are_known_already(what, look, value):
 def test_a_constant_changes_for_all_who_imported_it():
     module, other = loaded(), types.ModuleType("quality_other")
     sys.modules[other.__name__] = other
-    other.LIMIT = module.LIMIT  # type: ignore[attr-defined]
+    other.QUALITY_LIMIT = module.QUALITY_LIMIT  # type: ignore[attr-defined]
     graft(module.__name__, mutated(PROGRAM, changes()["3 becomes 2"]))
-    assert module.LIMIT == other.LIMIT == 2
+    assert module.QUALITY_LIMIT == other.QUALITY_LIMIT == 2
 
 
 def test_what_cannot_be_grafted_is_said():
