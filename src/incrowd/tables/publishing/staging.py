@@ -286,7 +286,7 @@ def private_folder(target: Path) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
             _OPEN.discard(folder)
         finally:
-            left = _is_still_there(folder, handle) or folder / _LOCK in folder.glob("*")
+            left = _is_still_there(folder, handle)
             os.close(handle)
             if left:  # else it is gone, and a folder of that name is another run's
                 with contextlib.suppress(OSError):
