@@ -17,7 +17,7 @@ import polars as pl
 from bench.people import TARGET
 from bench.renamed import people_with_hierarchies
 from bench.setting import Setting
-from incrowd.tables.hierarchies.adult import adult_hierarchies
+from incrowd.tables.hierarchies.read import adult_hierarchies
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ATTRIBUTES = ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"]

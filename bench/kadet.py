@@ -19,7 +19,7 @@ from experiments.pages import Goal, Picture, Section, Table
 from incrowd.models.induction.induction import Induction
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.published_tree import PublishedTree
-from incrowd.tables.hierarchies.adult import adult_hierarchies
+from incrowd.tables.hierarchies.read import adult_hierarchies
 from incrowd.trees.c45 import C45, ID3
 from incrowd.trees.routing import predict
 from incrowd.trees.tree import In, Tree

@@ -34,6 +34,7 @@ PARTS = {
     "adult": Part("bench.adult", "What a release keeps"),
     "methods": Part("bench.methods", "The methods side by side"),
     "growth": Part("bench.growth", "How the methods grow"),
+    "persons": Part("bench.persons", "Persons with several rows"),
     "kadet": Part("bench.kadet", "Trees that are k-anonymous themselves"),
 }
 GROUPS = {

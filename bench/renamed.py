@@ -8,7 +8,7 @@ import polars as pl
 
 from bench.people import people
 from bench.setting import Setting
-from incrowd.tables.hierarchies.adult import adult_hierarchies
+from incrowd.tables.hierarchies.read import adult_hierarchies
 from incrowd.vocabulary.hierarchy import Leaves
 
 

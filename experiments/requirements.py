@@ -21,7 +21,7 @@ from incrowd.comparisons.scores import Quality, quality
 from incrowd.comparisons.subject import Subject, understand_table
 from incrowd.errors import RequirementError
 from incrowd.methods.catalog import METHODS, find_method
-from incrowd.tables.hierarchies.adult import adult_hierarchies
+from incrowd.tables.hierarchies.read import adult_hierarchies
 from incrowd.tables.reading.read import read
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.requirements.words import asked_for

@@ -269,7 +269,7 @@ NUMBERS = "age [numbers]\n  (-inf, 7110020]: (-inf, 7110010], (7110010, 7110020]
 
 
 def _hierarchy() -> list[Seed]:
-    from incrowd.tables.hierarchies.compact import parse_compact
+    from incrowd.tables.hierarchies.forms import parse_compact
     from incrowd.tables.hierarchies.read import hierarchy_text
 
     seeds = []

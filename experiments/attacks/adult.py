@@ -23,7 +23,7 @@ from incrowd.comparisons.protocol import seed_of
 from incrowd.comparisons.releasing import without_unused
 from incrowd.comparisons.subject import Subject, understand_table
 from incrowd.models.induction.kadet import KAdet
-from incrowd.tables.hierarchies.adult import adult_hierarchies
+from incrowd.tables.hierarchies.read import adult_hierarchies
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
 from incrowd.vocabulary.requirements.words import asked_for

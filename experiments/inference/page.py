@@ -21,7 +21,7 @@ from experiments.inference.success import (
     against,
 )
 from experiments.pages import Goal, Picture, Table
-from incrowd.hiding.generic import Generic, Quiet
+from incrowd.hiding.methods import Generic, Quiet
 from incrowd.hiding.secret import Status
 
 Parts = list[str | Table | Picture | Goal]

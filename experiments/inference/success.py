@@ -10,8 +10,7 @@ from time import process_time
 from experiments.inference.tables import Data
 from incrowd.hiding.adversaries import Student, adversary_named
 from incrowd.hiding.bayes_hiders import GroupHider
-from incrowd.hiding.generic import Generic, Quiet
-from incrowd.hiding.methods import Options, method_named
+from incrowd.hiding.methods import Generic, Options, Quiet, method_named
 from incrowd.hiding.planner import Cell
 from incrowd.hiding.secret import FairChance, Secret, Status, secret_at
 from incrowd.hiding.taxonomy import HIDDEN

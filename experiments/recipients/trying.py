@@ -40,8 +40,8 @@ from incrowd.comparisons.subject import Subject, find_table, read_subject, under
 from incrowd.errors import IncrowdError
 from incrowd.plan.plan_file import plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.tables.hierarchies.adult import adult_hierarchies
 from incrowd.tables.hierarchies.draft import draft_hierarchy
+from incrowd.tables.hierarchies.read import adult_hierarchies
 from incrowd.tables.options import Run
 from incrowd.tables.recipe import Recipe
 from incrowd.trees.compiled import one_thread

@@ -15,7 +15,7 @@ from incrowd.comparisons.run import Step, Watcher
 from incrowd.comparisons.subject import Subject, discretized, understand_table
 from incrowd.comparisons.trial import Laboratory, Setup, Trial
 from incrowd.errors import ParameterError
-from incrowd.tables.hierarchies.adult import adult_hierarchies
+from incrowd.tables.hierarchies.read import adult_hierarchies
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 

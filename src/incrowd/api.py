@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from incrowd.errors import guarded
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.releases.job import Job, Targets
+from incrowd.releases.job import Events, Job, Targets
 from incrowd.releases.pipeline import run_release
 from incrowd.report.outcome import Release
 from incrowd.tables.databases.tables import in_memory, query_of
@@ -95,7 +95,9 @@ def release(
     (20, True)
     """
     outputs, recipe, sign = outputs or Outputs(), options.get("recipe"), (outputs or Outputs()).sign
-    key_file = options.get("key_file")
+    key_file, events = options.get("key_file"), Events.of(options)
+    if events is not None:
+        options = {**options, "person": options["key_column"], "keep_link": True}
     job = Job(
         query_of(table) or table,  # an address is not kept as text
         asked_recipe(options),
@@ -104,14 +106,20 @@ def release(
         clock=Clock(progress) if progress else Clock(),
         responsible=outputs.responsible,
         sign=None if sign is None else Path(sign),
+        share_hierarchies=outputs.share_hierarchies,
         measuring=_named_attacks(measuring or Measuring()),
         ledger=Book(ledger) if isinstance(ledger, str | Path) else ledger,
         run=run or Run(),
         despite_unchanged=options.get("despite_unchanged", False),
         key_file=None if key_file is None else Path(key_file),
         new_key=options.get("new_key", False),
+        events=events,
     )
-    return run_release(job)
+    if events is None:
+        return run_release(job)
+    from incrowd.releases.two_tables import run_two_tables
+
+    return run_two_tables(job)
 
 
 def _named_attacks(measuring: Measuring) -> Measuring:

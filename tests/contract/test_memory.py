@@ -117,6 +117,21 @@ def test_a_release_keeps_to_its_memory_or_says_what_would_do(tmp_path, made):
     assert status == 0, printed
 
 
+def test_persons_with_several_rows_keep_to_the_memory(tmp_path):
+    rows, draw = 600_000, np.random.default_rng(0)
+    persons = pl.Series("patient", draw.integers(0, 150_000, rows)).cast(pl.String).str.zfill(20)
+    frame = pl.DataFrame(
+        {"a": draw.integers(17, 90, rows), "b": draw.integers(0, 15, rows), "ill": draw.choice(["n", "y"], rows)}
+    )
+    frame.with_columns(persons).write_csv(tmp_path / "t.csv")
+    asked = ["-q", "a,b", "--target", "ill", "-k", 50, "--class-sensitive", "no", "--person", "patient"]
+    command = ["release", tmp_path / "t.csv", "--to", tmp_path / "out.parquet", *asked, "--memory", "700MB"]
+    status, largest, printed = run(tmp_path, *command)
+    assert status == 0, printed
+    assert largest <= TOLERANCE * size("700MB")
+    assert pl.read_parquet(tmp_path / "out.parquet").height == rows
+
+
 def test_a_recount_keeps_to_its_memory(tmp_path):
     name, columns = constant(tmp_path)
     status, largest, printed = run(tmp_path, "verify", tmp_path / name, "-q", columns, "-k", 5, "--memory", "500MB")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +13,7 @@ from incrowd.methods.catalog import METHODS, make_method
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.testing.engines import BlockedEngine
 from incrowd.testing.methods import attempt, check_applied_again, check_kept, check_new_rows, check_repeated
-from incrowd.testing.tables import AWKWARD
+from incrowd.testing.tables import AWKWARD, SHARED, owned, random_owners
 from support.kernels import compiled_kernels, plain_kernels
 from support.method_parameters import ways_of
 from support.strategies import cases
@@ -83,6 +84,66 @@ def test_awkward_tables(engine, name, table):
                 if isinstance(engine, EmbeddedEngine):  # who runs the kernels is another question than where rows live
                     with plain_kernels():
                         assert attempt(case, k, engine, make_method(name, way), seed=3).plan == made.plan
+
+
+@st.composite
+def cases_of_persons(draw):
+    """Tables in which persons have several rows, and a k that is possible."""
+    case = draw(cases())
+    case = owned(case, random_owners(np.random.default_rng(draw(st.integers(0, 2**32 - 1))), len(case.rows)))
+    return case, draw(st.integers(1, case.persons))
+
+
+@pytest.mark.each(5)
+@BOTH
+@FEW
+@given(cases_of_persons(), st.integers(0, 2**32 - 1))
+def test_k_persons_are_kept_seeds_repeat_compiled_or_not_and_plans_apply_again(engine, name, asked, seed):
+    case, k = asked
+    with compiled_kernels():
+        made = check_repeated(case, k, engine, make_method(name, {}), seed=seed, again=plain_kernels())
+    check_applied_again(made, engine, METHODS[name])
+
+
+@pytest.mark.each(7)
+@BOTH
+@pytest.mark.parametrize("table", SHARED, ids=str)
+def test_awkward_tables_of_persons(engine, name, table):
+    case = SHARED[table]
+    for way in ways_of(name):
+        for k in sorted({1, 2, 7, case.persons // 2 + 1, case.persons} & set(range(1, case.persons + 1))):
+            check_kept(attempt(case, k, engine, make_method(name, way), seed=3), METHODS[name])
+
+
+@BOTH
+@pytest.mark.parametrize("table", ["one person", "one row each"])
+def test_of_too_few_persons_nothing_is_released(engine, name, table):
+    case = SHARED[table]
+    persons = case.persons
+    with pytest.raises(RequirementError, match=f"k={persons + 1} is impossible: the table has {persons} persons."):
+        attempt(case, persons + 1, engine, make_method(name, {}), seed=3)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_no_method_sees_the_person_column(name):
+    """It is no attribute: whatever it holds, the plan is the same, and names it only among what is not released."""
+    from incrowd.api import release
+    from incrowd.tables.options import Run
+
+    rng, rows = np.random.default_rng(3), 90
+    persons = rng.integers(0, 40, rows)
+    people = pl.DataFrame({"age": rng.integers(20, 60, rows), "job": rng.choice(["cook", "nurse", "smith"], rows)})
+    people = people.with_columns(ill=pl.Series(rng.choice(["y", "n"], rows)))
+    plans = []
+    for spelled in (lambda p: f"p{p:03d}", lambda p: f"{(p * 7919) % 1009}-{'ill' if p % 2 else 'well'}"):
+        table = people.with_columns(who=pl.Series([spelled(int(p)) for p in persons]))
+        made = release(
+            table, k=3, method=name, quasi_identifiers=["age", "job"], target="ill", person="who", run=Run(seed=4)
+        )
+        assert made.table.columns == ["age", "job", "ill"]
+        assert "who" not in made.plan.names
+        plans.append(made.plan)
+    assert plans[0] == plans[1]
 
 
 @pytest.mark.parametrize("name", METHODS)

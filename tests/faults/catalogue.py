@@ -11,6 +11,7 @@ from faults import (  # noqa: F401, each enters its faults
     forms,
     keys,
     other_programs,
+    persons,
     publication,
     reading,
     requirements,

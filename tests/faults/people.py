@@ -16,7 +16,7 @@ import pyreadstat
 import pytest
 
 from incrowd import Run
-from incrowd.tables.publishing.workbook import write_workbook
+from incrowd.tables.publishing.serialise import write_workbook
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 ROWS, BLOCK, K = 400, 220, 6
@@ -69,6 +69,7 @@ class Case:
     coarsen: str | None = None
     preset: str | None = None
     keyed: bool = False
+    persons: str | None = None
 
     def __str__(self) -> str:
         """What differs from the usual release."""
@@ -114,6 +115,11 @@ class Case:
         if self.keyed:
             request |= {"table": put(visits(), request["table"])} | keyed_columns(folder)
             request |= {"identifiers": ["family", *unknown], "repeats": ["family", *unknown]}
+        if self.persons:
+            request |= {"table": put(returning(), request["table"]), "person": "patient", "identifiers": unknown}
+            request |= LINKED.get(self.persons, {})
+            if self.persons == "two tables":
+                request |= two_tables(folder)
         if self.engine == "spark":
             request["run"] = Run(engine="spark")
         if self.hierarchies:
@@ -125,6 +131,44 @@ class Case:
         if self.require and "k-map" in self.require:
             request["population"] = people(seed=2, rows=4 * ROWS).vstack(people())
         return request
+
+
+PATIENTS = 80
+LINKED: dict[str, dict[str, Any]] = {
+    "linked": {"keep_link": True, "method": None},
+    "ordered": {"keep_link": True, "method": None, "order": "born"},
+    "known rows": {"keep_link": True, "method": None, "known_rows": 2},
+}
+"""What is asked beside the person, where recipients can follow persons."""
+
+
+def returning() -> pl.DataFrame:
+    """The same rows, of patients who came several times; their sex and job stay as they are."""
+    rng = np.random.default_rng(21)
+    who = rng.integers(0, PATIENTS, ROWS)
+    sex, job = rng.choice(["f", "m"], PATIENTS), rng.choice(["nurse", "cook"], PATIENTS)
+    return people().with_columns(
+        pl.Series("patient", [f"p{int(number) * 37 % 101:03d}" for number in who]),
+        pl.Series("sex", sex[who]),
+        pl.Series("job", job[who]),
+    )
+
+
+def two_tables(folder: Path) -> dict[str, Any]:
+    """Patients with what does not change, and beside them what happened."""
+    rows = returning()
+    static, events = ["patient", "sex", "job"], ["patient", "age", "born", "diagnosis", "ill"]
+    table = put(rows.select(static).unique("patient", maintain_order=True), folder / "patients.csv")
+    asked = {"person": None, "identifiers": [], "repeats": [], "drop": [], "private": []}
+    return {
+        **asked,
+        "table": table,
+        "with_table": put(rows.select(events), folder / "events.csv"),
+        "key_column": "patient",
+        "quasi_identifiers": ["sex", "job", "age", "born"],
+        "order": "born",
+        "method": None,
+    }
 
 
 def visits() -> pl.DataFrame:

@@ -20,7 +20,10 @@ def _planted(name: str, module: str, kind: str, require: str, **asked) -> None:
 
     faulty.__name__, faulty.__doc__ = f"{name} is not looked at", f"Every group is taken to keep {require}."
     faulty.__module__ = __name__
-    plant(f"{ROOM}.{module}:{kind}.holds_each", HERE, require=require, **asked)(faulty)
+    by_share = kind in ("ConfidenceCap", "BetaLikeness", "DeltaDisclosure")
+    plant(f"{ROOM}.{module}:{kind}.{'holds_shares' if by_share else 'holds_each'}", HERE, require=require, **asked)(
+        faulty
+    )
 
 
 BESIDE = {"method": ("mondrian", "kactus-plus")}

@@ -203,8 +203,8 @@ def test_too_many_completions_are_refused(written):
 
 
 def test_what_cannot_be_counted_is_not_published(people, tmp_path, monkeypatch):
-    def impatient(data, table):
-        return verify_spans(data, table, most_visits=3)
+    def impatient(data, table, owners):
+        return verify_spans(data, table, owners, most_visits=3)
 
     monkeypatch.setattr("incrowd.models.pipeline.verify_spans", impatient)
     with pytest.raises(ParameterError, match="Nothing is known about this model"):

@@ -32,7 +32,7 @@ from bench.sampled import Sampler, cut
 from bench.setting import Setting
 
 from experiments.pages import Picture, Section
-from incrowd.tables.hierarchies.adult import adult_hierarchies
+from incrowd.tables.hierarchies.read import adult_hierarchies
 from support.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).parents[2]

@@ -38,19 +38,25 @@ def nodes(draw):
 
 
 @SOME
-@given(nodes(), st.integers(1, 5), st.booleans(), st.booleans())
-def test_the_best_split_is_the_best_of_all(node, k, with_scores, with_pairs):
+@given(nodes(), st.integers(1, 5), st.booleans(), st.booleans(), st.integers(0, 12), st.integers(0, 2**32 - 1))
+def test_the_best_split_is_the_best_of_all(node, k, with_scores, with_pairs, persons, seed):
+    """With so many persons who have the rows; 0: every row is a person."""
     places, widths, ordered, score = node
     start = np.cumsum([0, *widths])
     scales = np.array([0.5, 2.0, 1.0][: len(widths)])
     cut = score.shape[1] if with_scores else 0
     rows = kernel.RowTable((places + start[:-1]).astype(np.int32), start, np.array(ordered), scales, score, cut, 1.0)
     orders = np.argsort(score, axis=0, kind="stable").T[: max(1, cut)].copy()
+    owners = None
+    if persons:
+        owners = np.random.default_rng(seed).integers(0, persons, len(score))
+        rows = rows._replace(owners=owners)
+        orders = np.vstack([orders, np.argsort(owners, kind="stable")])
     room = kernel.make_room(rows, len(score))
     if not with_pairs:  # rows are moved one by one, as in small nodes
         room = room._replace(pairs=np.zeros((0, 0), np.int32))
     splits = kernel.list_splits(rows, orders, 0, len(score), k, room)
-    expected = best_gain(places, widths, scales, ordered, score, cut, k)
+    expected = best_gain(places, widths, scales, ordered, score, cut, k, owners)
     assert (expected is None) == (len(splits) == 0)
     if expected is not None:
         assert splits[:, kernel.GAIN].max() == pytest.approx(expected, abs=1e-9)

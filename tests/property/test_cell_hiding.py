@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import support.oracle_cell_hiding as oracle
+from incrowd.hiding.adversaries import BayesAdversary
 from incrowd.hiding.bayes_hiders import DropP, JointDropP
-from incrowd.hiding.generic import Generic
 from incrowd.hiding.id3 import Hid3, ID3Adversary
-from incrowd.hiding.methods import Hybrid, Nrd
-from incrowd.hiding.naive_bayes import BayesAdversary
+from incrowd.hiding.methods import Generic, Hybrid, Nrd
 from incrowd.hiding.other_rows import DecP, IncP, JointDecP
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.secret import Status, secret_at

@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -81,9 +82,23 @@ def requests(draw):
     return case, KAnonymity(draw(st.integers(1, most)))
 
 
-def decided(case, requirement, method):
+@st.composite
+def requests_of_persons(draw):
+    """The same for persons with several rows, and whose row each is."""
+    case, requirement = draw(requests())
+    number = st.integers(0, draw(st.integers(0, len(case.rows) - 1)))
+    drawn = draw(st.lists(number, min_size=len(case.rows), max_size=len(case.rows)))
+    owners = np.unique(drawn, return_inverse=True)[1].astype(np.int32)
+    most = int(owners.max()) + 1
+    if isinstance(requirement, KAnonymity):
+        return case, KAnonymity(min(requirement.k, most)), owners
+    sets = tuple(KnownSet(known.names, min(known.k, most)) for known in requirement.known)
+    return case, KnownTogether(sets), owners
+
+
+def decided(case, requirement, method, owners=None):
     engine, chance = EmbeddedEngine(), SeededRandomness(3)
-    population = engine.population(case.table, case.schema, chance)
+    population = engine.population(case.table, case.schema, chance, owners)
     steps = method.decide(population, requirement, chance)
     plan = ReleasePlan(method.name, (), requirement, case.schema, len(case.rows), steps)
     return engine.settle(plan, population), population
@@ -93,12 +108,12 @@ def draft(case, plan, population):
     return EmbeddedEngine().draft(plan, population, case.frame, SeededRandomness(4))
 
 
-def expected(case, plan, requirement, method, raised=0):
+def expected(case, plan, requirement, method, raised=0, owners=None):
     """What the oracle hides, given the plan's parts."""
     nothing = {name: len(plan.recode[name].parts) for name in case.names}
     sets = [(known.names, known.k) for known in requirement.sets(case.names)]
     rows = views(case.rows, plan.recode)
-    return rows, Hidden(rows, nothing, sets, raised, method.strict, method.on_small)
+    return rows, Hidden(rows, nothing, sets, raised, method.strict, method.on_small, owners)
 
 
 def close(number, found):
@@ -151,10 +166,19 @@ def test_scores_of_hierarchy_levels_are_those_of_the_oracle(table):
 @MANY
 @given(requests(), st.booleans(), st.sampled_from(["suppress", "drop"]), NUMERIC)
 def test_iack_hides_what_the_oracle_hides(request, strict, on_small, numeric):
-    case, requirement = request
-    method = IACk(strict=strict, on_small=on_small, numeric=numeric)
-    plan, population = decided(case, requirement, method)
-    rows, state = expected(case, plan, requirement, method)
+    check_hidden(*request, None, IACk(strict=strict, on_small=on_small, numeric=numeric))  # type: ignore[call-arg]
+
+
+@MANY
+@given(requests_of_persons(), st.booleans(), st.sampled_from(["suppress", "drop"]), NUMERIC)
+def test_iack_hides_what_the_oracle_hides_of_persons(request, strict, on_small, numeric):
+    check_hidden(*request, IACk(strict=strict, on_small=on_small, numeric=numeric))  # type: ignore[call-arg]
+
+
+def check_hidden(case, requirement, owners, method):
+    """Every row shows what the oracle says, and every fact is the oracle's."""
+    plan, population = decided(case, requirement, method, owners)
+    rows, state = expected(case, plan, requirement, method, owners=owners)
     check_facts(case, plan, rows, state)
     made = draft(case, plan, population)
     assert sorted(made.origin.tolist()) == [n for n in range(len(rows)) if n not in state.gone]
@@ -208,16 +232,35 @@ def test_a_value_looks_the_same_in_every_row_that_shows_it(request, numeric):
 @MANY
 @given(requests(), DELTA, DELTA, st.sampled_from(["relative", "absolute"]), st.booleans())
 def test_iacc_goes_as_far_as_its_thresholds_allow(request, delta_d, delta_c, scale, strict):
+    check_reached(*request, None, IACc(delta_d=delta_d, delta_c=delta_c, scale=scale, strict=strict))  # type: ignore[call-arg]
+
+
+@MANY
+@given(requests_of_persons(), DELTA, DELTA, st.sampled_from(["relative", "absolute"]), st.booleans())
+def test_iacc_counts_persons_size_by_size(request, delta_d, delta_c, scale, strict):
+    check_reached(*request, IACc(delta_d=delta_d, delta_c=delta_c, scale=scale, strict=strict))  # type: ignore[call-arg]
+
+
+@MANY
+@given(requests(), st.sampled_from(["suppress", "drop"]), st.sampled_from([IACk, IACc]), st.randoms())
+def test_persons_with_one_row_each_change_nothing(request, on_small, factory, random):
     case, requirement = request
-    method = IACc(delta_d=delta_d, delta_c=delta_c, scale=scale, strict=strict)
-    plan, _ = decided(case, requirement, method)
+    owners = np.array(random.sample(range(len(case.rows)), len(case.rows)), np.int32)
+    method = factory(on_small=on_small)
+    assert decided(case, requirement, method, owners)[0] == decided(case, requirement, method)[0]
+
+
+def check_reached(case, requirement, owners, method):
+    """The k that was reached is the last before a threshold is exceeded."""
+    delta_d, delta_c, scale = method.delta_d, method.delta_c, method.scale
+    plan, _ = decided(case, requirement, method, owners)
     facts = dict(plan.reasons[0].facts)
     sets = requirement.sets(case.names)
     reached = list(facts["k"]) if len(sets) > 1 else [facts["k"]]
     raised = reached[0] - sets[0].k
     assert [known.k + raised for known in sets] == reached
     assert raised >= 0
-    rows, state = expected(case, plan, requirement, method, raised)
+    rows, state = expected(case, plan, requirement, method, raised, owners)
     _, found = check_facts(case, plan, rows, state)
     assert facts["e_min"] == state.e_min
     beyond = exceeds(found, len(rows), delta_d, delta_c, scale)
@@ -229,7 +272,7 @@ def test_iacc_goes_as_far_as_its_thresholds_allow(request, delta_d, delta_c, sca
     gaps = [size - k for size, k in smallest if size is not None]
     assert facts["k_actual"] == min((size for size, _ in smallest if size is not None), default=None)
     if gaps:
-        _, further = expected(case, plan, requirement, method, min(gaps) + 1)
+        _, further = expected(case, plan, requirement, method, min(gaps) + 1, owners)
         labels = [row[TARGET] for row in case.rows]
         assert exceeds(changes(rows, labels, further, case.names), len(rows), delta_d, delta_c, scale)
 

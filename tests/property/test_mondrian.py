@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from incrowd.methods.partitioning.mondrian import InfoGainMondrian, Mondrian
 from incrowd.plan.steps import Place, Show
 from incrowd.rows.memory.population import EmbeddedPopulation
+from incrowd.testing.tables import owned, random_owners
 from incrowd.trees.routing import route
 from incrowd.trees.tree import check_tree
 from incrowd.vocabulary.encoded_table import EncodedTable
@@ -154,7 +155,7 @@ def tables(draw, hierarchies=True, numbers_only=False):
 
 
 def decide(case, method, requirement):
-    population = EmbeddedPopulation(case.table, case.schema, SystemRandomness())
+    population = EmbeddedPopulation(case.table, case.schema, SystemRandomness(), owners=case.owners)
     return method.decide(population, requirement, SystemRandomness())
 
 
@@ -234,6 +235,68 @@ def test_no_allowable_cut_remains(asked, method):
             one = dimension if method.name == "infogain-mondrian" else {**dimension, "kind": "line"}
             for _, _, parts, _ in candidates(case.rows, labels, [one], sorted(members), {}, True, -1.0):
                 assert any(len(part) < k for part in parts)
+
+
+# ---- persons with several rows
+
+
+class OwnedLabel(str):
+    """A class that knows whose row it is of."""
+
+    person: int
+
+
+def owned_labels(case):
+    labels = [OwnedLabel(row[TARGET]) for row in case.rows]
+    for label, person in zip(labels, case.owners.tolist(), strict=True):
+        label.person = person
+    return labels
+
+
+@st.composite
+def tables_of_persons(draw):
+    case, dimensions, _ = draw(tables())
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    case = owned(case, random_owners(rng, len(case.rows)))
+    return case, dimensions, draw(st.integers(1, max(1, case.persons // 2)))
+
+
+@SOME
+@given(tables_of_persons(), st.sampled_from([InfoGainMondrian(), InfoGainMondrian(min_gain=0.05)]))
+def test_the_parts_of_persons_are_those_of_the_oracle(asked, method):
+    case, dimensions, k = asked
+    groups, _ = released(case, decide(case, method, KAnonymity(k)))
+
+    def holds(labels):
+        return len({label.person for label in labels}) >= k
+
+    gain = -1.0 if method.min_gain is None else method.min_gain
+    parts = partition(case.rows, owned_labels(case), dimensions, holds, True, gain)
+    assert parts_of(groups) == {frozenset(part) for part in parts}
+
+
+@SOME
+@given(tables_of_persons(), METHODS)
+def test_asking_for_every_part_gives_the_same_cuts_of_persons(asked, method):
+    case, _, k = asked
+    at_once, each_time = decide(case, method, KAnonymity(k)), decide(case, method, AskedEachTime(k))
+    assert released(case, at_once) == released(case, each_time)
+    assert at_once[1:] == each_time[1:]
+
+
+@SOME
+@given(tables_of_persons(), st.sampled_from([Mondrian(), InfoGainMondrian()]))
+def test_no_allowable_cut_of_persons_remains(asked, method):
+    case, dimensions, k = asked
+    labels = owned_labels(case)
+    groups, _ = released(case, decide(case, method, KAnonymity(k)))
+    for members in parts_of(groups):
+        for dimension in dimensions:
+            if dimension["kind"] == "tree":
+                continue
+            one = dimension if method.name == "infogain-mondrian" else {**dimension, "kind": "line"}
+            for _, _, parts, _ in candidates(case.rows, labels, [one], sorted(members), {}, True, -1.0):
+                assert any(len({labels[row].person for row in part}) < k for part in parts)
 
 
 def may_go_down(values, form, hierarchy, k):

@@ -64,8 +64,10 @@ def fits(cell, value) -> bool:
     text = str(cell)
     if isinstance(value, str):
         return value in text.split("|")
+    if "|" in text:
+        return any(fits(member, value) for member in text.split("|"))
     if text[0] not in "([":
-        return value in [float(member) for member in text.split("|")]
+        return value == float(text)
     low, high = (float(end) for end in text[1:-1].split(", "))
     return (low < value or (text[0] == "[" and low == value)) and value <= high
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from incrowd.comparisons.persons import RowPersons, person_quality
 from incrowd.comparisons.protocol import FiveByTwo, FixedSplit, KFold, OwnSplits, PastFuture, SplitBy
 from incrowd.comparisons.scores import quality
 from incrowd.errors import ParameterError
@@ -136,3 +140,76 @@ def test_quality_is_what_scikit_learn_says(labels, rows, seed):
         assert found.auc == pytest.approx(roc_auc_score(truth, scores[:, 1] - scores[:, 0]))
     elif len(set(truth)) == labels:
         assert found.auc == pytest.approx(roc_auc_score(truth, scores, multi_class="ovr", average="weighted"))
+
+
+@st.composite
+def of_persons(draw):
+    """Classes, and whose row each row is."""
+    classes, codes = draw(in_groups())
+    return classes, RowPersons("patient", codes.astype(np.int32))
+
+
+@given(of_persons(), PROTOCOLS, st.integers(0, 2**40))
+def test_nobody_is_learned_from_and_tested_on(rows, protocol, seed):
+    classes, persons = rows
+    first = isinstance(protocol, FixedSplit) and protocol.train_first is not None
+    if first or persons.count < max(2, protocol.folds):
+        with pytest.raises(ParameterError, match=r"The first rows|cannot be dealt to"):
+            persons.splits(protocol, classes, seed)
+        return
+    splits = persons.splits(protocol, classes, seed)
+    assert len(splits) == protocol.repetitions * protocol.folds
+    for split in splits:
+        assert sorted([*split.train, *split.test]) == list(range(len(classes)))
+        learned, tested = ({persons.codes[row] for row in part} for part in (split.train, split.test))
+        assert learned
+        assert tested
+        assert not learned & tested
+    persons.check_apart(splits, "as dealt")
+    assert [split.test.tolist() for split in persons.splits(protocol, classes, seed)] == [
+        split.test.tolist() for split in splits
+    ]
+
+
+@given(of_persons(), st.integers(2, 4), st.booleans(), st.integers(0, 2**40))
+def test_folds_have_as_many_persons_of_each_majority_class(rows, folds, stratified, seed):
+    classes, persons = rows
+    if persons.count < folds:
+        return
+    main = {}
+    for person in range(persons.count):
+        own = [int(one) for one, whose in zip(classes, persons.codes, strict=True) if whose == person]
+        main[person] = min(set(own), key=lambda label: (-own.count(label), label))
+    assert persons.majority_classes(classes).tolist() == [main[person] for person in range(persons.count)]
+    tests = [
+        set(persons.codes[split.test].tolist()) for split in persons.splits(KFold(folds, stratified), classes, seed)
+    ]
+    for label in range(4):
+        counts = [sum(main[person] == label for person in own) for own in tests]
+        assert max(counts) - min(counts) <= 1
+
+
+@given(of_persons(), st.integers(1, 70), st.integers(0, 2**40))
+def test_some_rows_are_those_of_whole_persons(rows, most, seed):
+    _, persons = rows
+    kept = persons.drawn(most, np.random.default_rng(seed))
+    whose = set(persons.codes[kept].tolist())
+    assert kept.tolist() == [row for row, person in enumerate(persons.codes.tolist()) if person in whose]
+    assert len(kept) <= most or len(whose) == 1
+    assert most < len(persons.codes) or len(kept) == len(persons.codes)
+
+
+@given(of_persons(), st.integers(0, 2**40))
+def test_accuracies_of_persons_are_those_of_plain_python(rows, seed):
+    classes, persons = rows
+    right = np.random.default_rng(seed).random(len(classes)) < 0.6
+    by_person = {}
+    for hit, person in zip(right.tolist(), persons.codes.tolist(), strict=True):
+        by_person.setdefault(person, []).append(hit)
+    shares = [Fraction(sum(own), len(own)) for own in by_person.values()]
+    found = person_quality(right, persons.codes, seed)
+    assert found.test_persons == len(shares)
+    mean = sum(shares) / len(shares)
+    assert found.person_accuracy == pytest.approx(float(mean))
+    spread = float(sum((share - mean) ** 2 for share in shares) / len(shares) ** 2)  # of a mean of persons drawn anew
+    assert found.person_accuracy_error == pytest.approx(math.sqrt(spread), rel=0.2, abs=1e-9)

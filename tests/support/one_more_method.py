@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from incrowd.methods.catalog import METHODS, entry_of
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import MethodTraits, Population
@@ -34,7 +36,6 @@ class OneAttribute:
         randomness: Randomness,
         preferences: Preferences = INDIFFERENT,
     ) -> tuple[Step, ...]:
-        requirement.check_possible(population.rows)
         judge, table = Judge.of(requirement, population), population.sample()
         names = population.schema.quasi_identifiers
         trees = [self._parted(population, judge, name) for name in names if not table[name].type.is_numeric]
@@ -50,7 +51,8 @@ class OneAttribute:
         """A branch for each value that may be shown; what is left over may be released, too."""
         values = population.sample()[name].dictionary.to_list()
         while values:
-            evidence = judge.resting(population, _tree(name, values))
+            resting = judge.resting(population, _tree(name, values))
+            evidence = np.stack([resting.of([node]) for node in range(len(values) + 1)])
             may = judge.holds(evidence) & (evidence[:, 0] > 0)
             kept = [value for value, shown in zip(values, may[1:], strict=True) if shown]
             if kept == values and (may[0] or not evidence[0, 0]):

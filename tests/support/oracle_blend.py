@@ -32,11 +32,15 @@ def sides(places, ordered, score, cut_scores):
         yield from (score[:, c] <= threshold for threshold in sorted(set(score[:, c].tolist()))[:-1])
 
 
-def best_gain(places, widths, scales, ordered, score, cut_scores, k):
-    """What the best split with at least k rows on both sides takes off the sum of squares; None if there is none."""
+def best_gain(places, widths, scales, ordered, score, cut_scores, k, owners=None):
+    """What the best split with at least k rows on both sides takes off the sum of squares; None if there is none.
+
+    ``owners``: the person of each row, if persons are counted on both sides.
+    """
+    owners = np.arange(len(places)) if owners is None else owners
     vectors, best = features(places, widths, scales, score), None
     for left in sides(places, ordered, score, cut_scores):
-        if min(left.sum(), (~left).sum()) >= k:
+        if min(len(set(owners[left].tolist())), len(set(owners[~left].tolist()))) >= k:
             gain = within(vectors) - within(vectors[left]) - within(vectors[~left])
             best = gain if best is None else max(best, gain)
     return best

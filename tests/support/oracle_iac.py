@@ -51,9 +51,13 @@ def views(rows, recode):
 
 
 class Hidden:
-    """What each row shows, hidden cells and rows left out; hidden until every set has k, in turn."""
+    """What each row shows, hidden cells and rows left out; hidden until every set has k, in turn.
 
-    def __init__(self, rows, nothing, sets, raised, strict, on_small):
+    ``owners`` has the person of each row; without it every row is one.
+    """
+
+    def __init__(self, rows, nothing, sets, raised, strict, on_small, owners=None):
+        self.owners = range(len(rows)) if owners is None else owners
         self.shown = [dict(row) for row in rows]
         self.hidden = [set() for _ in rows]
         self.gone = set()
@@ -73,17 +77,21 @@ class Hidden:
                 found.setdefault(tuple(row[name] for name in names), []).append(number)
         return found
 
+    def size(self, numbers):
+        """Persons of some rows."""
+        return len({self.owners[number] for number in numbers})
+
     def step(self, names, k):
         classes = self.classes(names)
         blank = tuple(self.nothing[name] for name in names)
-        rare = [codes for codes, members in classes.items() if codes != blank and len(members) < k + self.raised]
-        self.e_min = max([self.e_min, *(len(classes[codes]) for codes in rare)])
-        together = sum(len(classes[codes]) for codes in rare) + len(classes.get(blank, ()))
+        rare = [codes for codes, members in classes.items() if codes != blank and self.size(members) < k + self.raised]
+        self.e_min = max([self.e_min, *(self.size(classes[codes]) for codes in rare)])
+        together = self.size(number for codes in [*rare, blank] for number in classes.get(codes, ()))
         if self.strict and 0 < together < k:
             if self.on_small == "drop":
                 self.gone |= {number for codes in [*rare, blank] for number in classes.get(codes, ())}
                 return True
-            left = [(len(members), codes) for codes, members in classes.items() if codes not in [*rare, blank]]
+            left = [(self.size(members), codes) for codes, members in classes.items() if codes not in [*rare, blank]]
             rare += [codes for _, codes in sorted(left)[:1]]
         for number in (number for codes in rare for number in classes[codes]):
             self.hidden[number] |= set(names)
@@ -92,7 +100,9 @@ class Hidden:
 
     def smallest(self, names):
         blank = tuple(self.nothing[name] for name in names)
-        return min((len(members) for codes, members in self.classes(names).items() if codes != blank), default=None)
+        return min(
+            (self.size(members) for codes, members in self.classes(names).items() if codes != blank), default=None
+        )
 
 
 def changes(rows, labels, state, names):

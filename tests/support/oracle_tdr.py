@@ -127,9 +127,11 @@ def tied(figures):
 
 
 class Oracle:
-    """Run ``steps()`` and compare."""
+    """Run ``steps()`` and compare. ``owners`` has the person of each row; without it every row is one."""
 
-    def __init__(self, rows, names, target, kinds, sets, score, average):
+    def __init__(self, rows, names, target, kinds, sets, score, average, owners=None):
+        self.owners = range(len(rows)) if owners is None else owners
+        self.several = owners is not None
         self.rows, self.names, self.target = rows, names, target
         self.kinds, self.sets, self.score, self.average = kinds, sets, score, average
         self.blocks = {name: kinds[name].start({row[name] for row in rows}) for name in names}
@@ -149,9 +151,12 @@ class Oracle:
         return [number[row[name]] for row in self.rows]
 
     def anonymity(self, masked):
-        return tuple(
-            min(Counter(zip(*(masked[name] for name in names), strict=True)).values()) for names, _ in self.sets
-        )
+        return tuple(self.smallest([masked[name] for name in names]) for names, _ in self.sets)
+
+    def smallest(self, columns):
+        """Persons of the smallest group."""
+        there = set(zip(zip(*columns, strict=True), self.owners, strict=True))
+        return min(Counter(group for group, _ in there).values())
 
     def judge(self, move, masked):
         blocks = [block for block in self.blocks[move.attribute] if block != move.block] + list(move.into)
@@ -198,7 +203,11 @@ class Oracle:
             best = [best[i] for i in tied([judged.gain for judged in best])]
             chosen = min(best, key=lambda judged: (self.names.index(judged.move.attribute), judged.move.order))
             move = chosen.move
-            touched = {tuple(row[n] for n in self.names) for row in self.rows if row[move.attribute] in move.block}
+            touched = {
+                (*(row[n] for n in self.names), owner if self.several else None)
+                for row, owner in zip(self.rows, self.owners, strict=True)
+                if row[move.attribute] in move.block
+            }
             self.kinds[move.attribute].moved(move)
             self.blocks[move.attribute] = [b for b in self.blocks[move.attribute] if b != move.block] + list(move.into)
             yield chosen, len(touched)

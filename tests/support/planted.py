@@ -17,6 +17,7 @@ import polars as pl
 from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.row_order import SEEDS
 from incrowd.attacks.scene import Again, HiddenCells, Scene
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.requirement import KAnonymity
 
 Plant = Callable[[int], Scene]
@@ -45,7 +46,7 @@ class Remade(Again):
 
     cells: Cells = lambda frame, _: frame
 
-    def release(self, _table: Any, frame: pl.DataFrame, _schema: Any, seed: int) -> Any:
+    def release(self, _table: Any, frame: pl.DataFrame, _schema: Any, seed: int, _owners: Any = None) -> Any:
         generator = chance(seed)
         order = generator.permutation(frame.height)
         made = self.cells(frame, generator)[order.tolist()]
@@ -287,6 +288,91 @@ def unchanged_linkage(seed: int, leak: bool) -> Scene:
     return opened(shown[generator.permutation(rows).tolist()], table, quasi_identifiers=["age"])
 
 
+def of_persons(table: pl.DataFrame, seed: int, *, linked: bool = False, **stated: Any) -> Scene:
+    """A release of rows of persons, in random order, each with its original row; with pseudonyms, if it is linked."""
+    generator = chance(seed + 1)
+    order = generator.permutation(table.height)
+    shown = table[order.tolist()]
+    if not linked:
+        shown = shown.drop("who")
+    scene = opened(shown, table, person="who", **{"requirement": "k=5", **stated})
+    return with_parts(scene, origin=order)
+
+
+def link_by_static(seed: int, leak: bool) -> Scene:
+    """Three rows each, in any classes, beside a blood group that two persons share, or fifty."""
+    generator = chance(seed)
+    who = np.repeat(np.arange(100), 3)
+    blood = generator.permutation(np.arange(100) // (2 if leak else 50))[who]
+    groups = [f"g{number}" for number in generator.integers(0, 6, 300)]
+    ills = generator.choice(["yes", "no"], 300)
+    return of_persons(pl.DataFrame({"who": who, "group": groups, "blood": blood, "ill": ills}), seed)
+
+
+def intersection(seed: int, leak: bool) -> Scene:
+    """Two rows each in two classes that have all illnesses, or, of one person, in two that share only one."""
+    generator = chance(seed)
+    ills, rows = ["flu", "cold", "pox", "gout"], []
+    for who in range(120):
+        rows += [(who, f"g{group}", ills[who % 4]) for group in generator.choice(5, 2, replace=False)]
+    if leak:
+        rows += [(200, "left", "flu"), (200, "right", "flu")]
+        rows += [(201 + place, "left", ("flu", "cold")[place % 2]) for place in range(8)]
+        rows += [(211 + place, "right", ("flu", "pox")[place % 2]) for place in range(8)]
+    return of_persons(pl.DataFrame(rows, schema=["who", "group", "ill"], orient="row"), seed)
+
+
+def heavy_person(seed: int, leak: bool) -> Scene:
+    """In each of forty classes twelve persons with two rows of one illness, and one with three, or with thirty."""
+    generator = chance(seed)
+    rows = []
+    for group in range(40):
+        for place in range(13):
+            ill, own = generator.choice(["yes", "no"]), 2 if place else (30 if leak else 3)
+            rows += [(13 * group + place, f"g{group}", str(ill))] * own
+    return of_persons(pl.DataFrame(rows, schema=["who", "group", "ill"], orient="row"), seed)
+
+
+def histories(seed: int, numbers: Sequence[int], group: Callable[[int, int], str]) -> pl.DataFrame:
+    """Rows of persons: so many each, each in the group that person and place say; persons under random names."""
+    names = chance(seed).permutation(1000)[: len(numbers)].tolist()
+    rows = [
+        (f"p{names[person]:04d}", group(person, place), "yes" if person % 2 else "no")
+        for person, number in enumerate(numbers)
+        for place in range(number)
+    ]
+    return pl.DataFrame(rows, schema=["who", "group", "ill"], orient="row")
+
+
+def number_of_rows(seed: int, leak: bool) -> Scene:
+    numbers = [2] * 20 + [3] * 20 + ([7] if leak else [])
+    return of_persons(histories(seed, numbers, lambda _, place: f"g{place}"), seed, linked=True)
+
+
+def one_more_row(seed: int, leak: bool) -> Scene:
+    """Each row in a class of many persons; of two rows the classes are had by few; a class of three is a leak."""
+    generator = chance(seed)
+    groups = generator.integers(0, 6, (60, 3))
+
+    def group(person: int, place: int) -> str:
+        return "rare" if leak and person < 3 and not place else f"g{groups[person, place]}"
+
+    scene = of_persons(histories(seed, [3] * 60, group), seed, linked=True)
+    return with_parts(scene, persons=Persons("who", linked=True, known_rows=1))
+
+
+def pseudonym_order(seed: int, leak: bool) -> Scene:
+    """Two hundred persons; pseudonyms that follow their keys with some noise, or none of that."""
+    table = histories(seed, [2] * 200, lambda _, place: f"g{place}")
+    generator = chance(seed + 2)
+    keys = sorted(set(table["who"].to_list()))
+    places = np.argsort(np.argsort(np.arange(200) + generator.normal(0, 40, 200)))
+    places = places if leak else generator.permutation(200)
+    pseudonyms = dict(zip(keys, (f"p{place:05d}" for place in places), strict=True))
+    scene = of_persons(table, seed, linked=True)
+    return with_parts(scene, release=scene.release.with_columns(pl.col("who").replace_strict(pseudonyms)))
+
+
 PLANTED: dict[str, Callable[[int, bool], Scene]] = {
     "homogeneity": homogeneity,
     "background knowledge": background,
@@ -306,4 +392,10 @@ PLANTED: dict[str, Callable[[int, bool], Scene]] = {
     "row order": row_order,
     "give-back": give_back,
     "linkage by unchanged columns": unchanged_linkage,
+    "link by static columns": link_by_static,
+    "intersection": intersection,
+    "heavy person": heavy_person,
+    "number of rows": number_of_rows,
+    "one more row": one_more_row,
+    "pseudonym order": pseudonym_order,
 }

@@ -65,6 +65,7 @@ class Attack:
         return Finding(NOT_RUN, f"It needs {self.needs}.") if finding.verdict == NOT_RUN else finding
 
 
+_PERSONS = "a column that says whose row it is;"
 ATTACKS = {
     entry.name: entry
     for entry in (
@@ -175,6 +176,42 @@ ATTACKS = {
             "unchanged.unchanged_linkage",
             "Looks for the one released row that has what it knows of a person in columns that are released unchanged.",
             "columns beside the class that are released unchanged",
+        ),
+        Attack(
+            "link by static columns",
+            "several_rows.link_by_static",
+            "Takes rows for one person's that are equal in unchanged columns which do not change within persons.",
+            f"{_PERSONS} unchanged columns that do not change within persons",
+        ),
+        Attack(
+            "intersection",
+            "several_rows.intersection",
+            "Finds the classes of several rows of a person and keeps the sensitive values that occur in all of them.",
+            f"{_PERSONS} a sensitive column that does not change within persons",
+        ),
+        Attack(
+            "heavy person",
+            "several_rows.heavy_person",
+            "Takes the value that most rows of a class have for that of the person with most of its rows.",
+            f"{_PERSONS} a sensitive column",
+        ),
+        Attack(
+            "number of rows",
+            "histories.number_of_rows",
+            "Knows how many rows a person has, and looks for the pseudonyms with as many.",
+            f"{_PERSONS} pseudonyms that link a person's rows",
+        ),
+        Attack(
+            "one more row",
+            "histories.one_more_row",
+            "Knows one row of a person more than the release was made for.",
+            f"{_PERSONS} a release for attackers who know at most so many rows",
+        ),
+        Attack(
+            "pseudonym order",
+            "histories.pseudonym_order",
+            "Sorts the pseudonyms and looks whether that is the order of the keys, or of the table.",
+            f"{_PERSONS} pseudonyms, and which is whose",
         ),
     )
 }

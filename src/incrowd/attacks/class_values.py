@@ -223,8 +223,8 @@ def de_finetti(scene: Scene) -> Finding:
     interval = ratio_interval(both, scene.generator("deFinetti"))
     return Finding(
         LEAK if interval[0] > GOAL else NO_LEAK,
-        f"{worst!r} is guessed right for {100 * learned / people:.1f} % of {people:,} people, by the frequencies "
-        f"of their class for {100 * counted / people:.1f} %.",
+        f"{worst!r} is guessed right for {100 * learned / people:.1f} % of {people:,} {scene.units}, by the "
+        f"frequencies of their class for {100 * counted / people:.1f} %.",
         measured=_lift(both),
         control=1.0,
         interval=interval,

@@ -29,12 +29,13 @@ from incrowd.vocabulary.released_cell import Bools, Ints
 
 def composition(scene: Scene) -> Finding:
     """Keeps the values that two releases both allow."""
-    order = scene.generator("composition").permutation(scene.table.height)
+    order = scene.dealt("composition")
     third = len(order) // 3
     if third < SMALLEST:
         raise CannotRunError(f"A third of the original is fewer than {SMALLEST} rows: too few to share.")
-    shared = order[third : 2 * third]
-    parts = (order[: 2 * third], order[third:])
+    first, second = scene.cut(order, third), scene.cut(order, 2 * third)
+    shared = order[first:second]
+    parts = (order[:second], order[first:])
     both = []
     for number, rows in enumerate(parts):
         made = scene.made(rows, f"part {number}")
@@ -49,7 +50,7 @@ def composition(scene: Scene) -> Finding:
     fresh, rows_shared = int((after & ~before).sum()), len(after)
     return Finding(
         LEAK if fresh else NO_LEAK,
-        f"Of {rows_shared:,} people in two releases made for this attack, {fresh:,} are left with one value of "
+        f"Of {rows_shared:,} {scene.units} in two releases made for this attack, {fresh:,} are left with one value of "
         f"{worst!r} by both together and by neither alone.",
         measured=float(after.mean()),
         control=float(before.mean()),
@@ -87,9 +88,16 @@ def sequential_releases(scene: Scene) -> Finding:
     kept = np.logical_and.reduce([classes >= 0 for classes, _ in releases])
     if kept.sum() < SMALLEST:
         raise CannotRunError("Too few people are in all the releases.")
-    crossing = _company(np.stack([classes[kept] for classes, _ in releases], axis=1))
+    persons = None if scene.owners is None else scene.owners[kept]
+    crossing = _company(np.stack([classes[kept] for classes, _ in releases], axis=1), persons)
     few = crossing < k
-    alone = np.logical_or.reduce([released.sizes[classes[kept]] < k for classes, released in releases])
+    sizes = [
+        released.sizes[classes[kept]] if persons is None else _company(classes[kept][:, None], persons)
+        for classes, released in releases
+    ]
+    alone = np.logical_or.reduce([one < k for one in sizes])
+    if persons is not None:  # a person is found by any of its rows
+        few, alone = (np.bincount(persons, one)[np.unique(persons)] > 0 for one in (few, alone))
     count, rows = int(few.sum()), len(few)
     how = "The supplied releases" if published else "Two releases made for this attack, of 9/10 and of all rows,"
     return Finding(
@@ -104,9 +112,12 @@ def sequential_releases(scene: Scene) -> Finding:
     )
 
 
-def _company(classes: Ints) -> Ints:
-    """How many people share each person's classes."""
+def _company(classes: Ints, persons: Ints | None = None) -> Ints:
+    """For each row, how many people share its classes; ``persons`` has the person of each row, if rows are not."""
     _, numbers, counts = np.unique(classes, axis=0, return_inverse=True, return_counts=True)
+    if persons is not None:
+        width = int(persons.max(initial=-1)) + 1
+        counts = np.bincount(np.unique(numbers.ravel() * width + persons) // width)
     return np.asarray(counts[numbers.ravel()], np.int64)
 
 
@@ -119,9 +130,9 @@ def _published(scene: Scene) -> list[tuple[Ints, Released]]:
 def _made(scene: Scene) -> list[tuple[Ints, Released]]:
     """The class of each original row in a release of most rows and in one of all."""
     height = scene.table.height
-    order = scene.generator("sequential releases").permutation(height)
+    order = scene.dealt("sequential releases")
     releases = []
-    for what, rows in (("earlier", order[: int(EARLIER * height)]), ("later", np.arange(height))):
+    for what, rows in (("earlier", order[: scene.cut(order, int(EARLIER * height))]), ("later", np.arange(height))):
         made = scene.made(rows, what)
         released = scene.read(made)
         releases.append((classes_of(np.arange(height), rows[made.draft.origin], released.classes), released))

@@ -51,6 +51,12 @@ def ratio_interval(both: tuple[int, int, int, int], generator: np.random.Generat
     return _percentiles(first / np.maximum(second, 1))
 
 
+def ratio_of_sums_interval(above: Floats, below: Floats, generator: np.random.Generator, draws: int = 1000) -> Interval:
+    """Of the sum of one number of each person over that of another, by drawing persons anew."""
+    picks = (generator.integers(0, len(above), len(above)) for _ in range(draws))
+    return _percentiles(np.array([above[pick].sum() / max(below[pick].sum(), 1) for pick in picks]))
+
+
 def _percentiles(values: Floats) -> Interval:
     low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)

@@ -8,23 +8,29 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from incrowd.attacks.scene import Again, HiddenCells, Promised, Scene
+from incrowd.attacks.scene import Again, HiddenCells, Promised, Rows, Scene
 from incrowd.errors import InputError, SchemaError
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.report.outcome import Release
+from incrowd.report.person_facts import certified_persons
 from incrowd.tables.hierarchies.read import hierarchies_in, read_hierarchy
 from incrowd.tables.options import Reading
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.histories import in_order
+from incrowd.tables.reading.persons import owners_of
 from incrowd.tables.reading.read import read, read_population, read_release
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.plain_data import read_plain_json
+from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirement import KAnonymity, Requirement, Together, with_subjects
 from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.requirements.words import asked_for, read_promises
@@ -56,6 +62,11 @@ class AttackRequest:
     hider: str | None = None
     reading: Reading | None = None
     recipe: Recipe | str | Path | None = None
+    person: str | None = None
+    person_ids: str | None = None
+    missing_persons: str | None = None
+    persons: Persons | None = None  # the same, where all is known of it
+    origin: Rows | None = None  # the original row of each released row, where that is known
     seed: int | None = None
 
     @property
@@ -69,12 +80,16 @@ def open_scene(request: AttackRequest) -> Scene:
     plan, certificate = _plan(request), _certificate(request)
     request = _with_recipe(request, described=plan is not None or bool(certificate))
     source = read(request.original, **request.how)
-    schema = _schema(request, source, plan, certificate)
+    release, persons, owners = _frame(request.release, request), _persons(request, plan, certificate), None
+    if persons is not None:
+        persons = replace(persons, linked=persons.linked or persons.column in release.columns)
+        source, owners = _with_owners(_in_order(source, persons, request), persons)
+    schema = _schema(request, source, plan, certificate, persons)
     requirement = _requirement(request, plan, certificate)
     if requirement is not None:
         schema = with_subjects(requirement, schema)
         _check_distances(requirement, schema, certificate if plan is None else {})
-    table, control = _encoded(source, schema, request)
+    table, control = _encoded(source, schema, request, persons)
     secret = tuple(request.sensitive or schema.sensitive or ([schema.target] if schema.target else []))
     for name in secret:
         if name not in schema.untouched:
@@ -83,16 +98,62 @@ def open_scene(request: AttackRequest) -> Scene:
         table,
         source.frame,
         schema,
-        _frame(request.release, request),
+        release,
         secret,
         Promised() if requirement is None else Promised.by(requirement, schema.target),
-        _again(request, plan, certificate, requirement, schema),
+        None if persons is not None and persons.linked else _again(request, plan, certificate, requirement, schema),
         control,
+        request.origin,
         earlier=tuple(_frame(one, request) for one in request.earlier),
         model=_model(request.model),
         hidden=HiddenCells(tuple(request.cells), request.hider or "generic") if request.cells else None,
+        persons=persons,
+        owners=owners,
         seed=secrets.randbits(62) if request.seed is None else request.seed,
     )
+
+
+def _persons(request: AttackRequest, plan: ReleasePlan | None, certificate: Mapping[str, Any]) -> Persons | None:
+    """Whose rows they are: as requested, by the recipe, by the certificate, or by the plan; None if rows are persons.
+
+    Whether recipients can follow persons is what the release shows.
+    """
+    if request.persons is not None:
+        return request.persons
+    recipe = request.recipe if isinstance(request.recipe, Recipe) else None
+    stated = None if recipe is None else recipe.persons
+    if stated is None and "persons" in certificate:
+        stated = certified_persons(certificate["persons"])
+    if stated is None and isinstance(request.release, Release):
+        stated = request.release.report.persons
+    if stated is None and plan is not None and plan.schema.person is not None:
+        stated = Persons(plan.schema.person)
+    if request.person is None and stated is None:
+        return None
+    column = request.person if stated is None or request.person is not None else stated.column
+    assert column is not None
+    stated = stated or Persons(column)
+    ids, missing = request.person_ids or stated.ids, request.missing_persons or stated.missing
+    return replace(stated, column=column, ids=ids, missing=missing)
+
+
+def _in_order(source: Source, persons: Persons | None, request: AttackRequest) -> Source:
+    """With dates that order the rows of a person as the release has them: as days since the first row."""
+    if persons is None or persons.order is None or not {persons.order, persons.column} <= set(source.frame.columns):
+        return source
+    drafted = draft_schema(source)
+    schema = request.recipe.schema(drafted, whole=False) if isinstance(request.recipe, Recipe) else drafted
+    column = replace(schema[persons.order], role=Role.QUASI_IDENTIFIER)
+    return in_order(source, Schema((column,)), persons)[0]
+
+
+def _with_owners(source: Source, persons: Persons) -> tuple[Source, Ints]:
+    """The rows whose person counts, with the person of each."""
+    if persons.column not in source.frame.columns:
+        raise SchemaError(unknown_column(persons.column, source.frame.columns))
+    owners = owners_of(source, persons)
+    kept = source if owners.kept is None else replace(source, frame=source.frame[owners.kept])
+    return kept, owners.codes.astype(np.int64)
 
 
 def _with_recipe(request: AttackRequest, *, described: bool) -> AttackRequest:
@@ -177,7 +238,13 @@ def _json(path: Path, what: str) -> dict[str, Any]:
     return parsed
 
 
-def _schema(request: AttackRequest, source: Source, plan: ReleasePlan | None, certificate: Mapping[str, Any]) -> Schema:
+def _schema(
+    request: AttackRequest,
+    source: Source,
+    plan: ReleasePlan | None,
+    certificate: Mapping[str, Any],
+    persons: Persons | None,
+) -> Schema:
     """What the columns of the original are: as requested, by the plan, by the certificate, by the draft."""
     if plan is not None:
         columns = plan.schema.columns
@@ -191,8 +258,12 @@ def _schema(request: AttackRequest, source: Source, plan: ReleasePlan | None, ce
                 "What can an attacker know? Name the quasi-identifiers or a recipe, or keep the certificate beside the "
                 "release."
             )
-    # what a key made of a column cannot be compared with the original
-    columns = tuple(replace(each, role=Role.DROP) if each.role in KEYED else each for each in columns)
+    # what a key made of a column cannot be compared with the original, nor a pseudonym
+    gone_roles = (*KEYED, Role.PERSON)
+    whose = None if persons is None else persons.column
+    columns = tuple(
+        replace(each, role=Role.DROP) if each.role in gone_roles or each.name == whose else each for each in columns
+    )
     present = Schema(tuple(column for column in columns if column.name in source.frame.columns))
     gone = [column.name for column in columns if column.name not in present and column.role not in NOT_RELEASED]
     if gone:
@@ -236,14 +307,16 @@ def _with_hierarchies(schema: Schema, hierarchies: Mapping[str, Hierarchy | str 
     )
 
 
-def _encoded(source: Source, schema: Schema, request: AttackRequest) -> tuple[EncodedTable, EncodedTable | None]:
+def _encoded(
+    source: Source, schema: Schema, request: AttackRequest, persons: Persons | None
+) -> tuple[EncodedTable, EncodedTable | None]:
     """The original and the control rows as codes, with the same dictionaries."""
     names = [*schema.quasi_identifiers, *schema.untouched]
     plain = Schema(tuple(replace(column, role=Role.OTHER) for column in schema.columns))
     if request.control is None:
         return encode(source, plain, names)[0], None
     rows = source.frame.height
-    held_out = read(request.control, **request.how).frame
+    held_out = _in_order(read(request.control, **request.how), persons, request).frame
     for name in (*schema.quasi_identifiers, *([schema.target] if schema.target else []), *schema.sensitive):
         if name not in held_out.columns:
             raise SchemaError(f"The control rows: {unknown_column(name, held_out.columns)}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from incrowd.tables.options import Hierarchies, QuasiIdentifiers, Reading, RecipeFile, Sensitive, TextReading
 from incrowd.vocabulary.option import Kind, Option
+from incrowd.vocabulary.persons import PersonColumn
 
 if TYPE_CHECKING:
     from incrowd.plan.release_plan import ReleasePlan
@@ -63,9 +64,15 @@ class Knowledge(TypedDict, total=False):
     reading: TextReading
 
 
-class AttackOptions(Attacked, HowMade, Knowledge, total=False):
+class AttackOptions(Attacked, PersonColumn, HowMade, Knowledge, total=False):
     """All that may be on the table when a release is attacked."""
 
 
-ATTACK = {"What": (Attacked,), "Method": (HowMade,), "Knowledge": (Knowledge,), "Reading files": (Reading,)}
+ATTACK = {
+    "What": (Attacked,),
+    "Persons": (PersonColumn,),
+    "Method": (HowMade,),
+    "Knowledge": (Knowledge,),
+    "Reading files": (Reading,),
+}
 """All options of ``incrowd attack``, in groups."""

@@ -126,9 +126,9 @@ def _releases(scene: Scene, rows: int) -> Iterator[Rows]:
     """Orders of the rows in releases made again with a seed; none if nobody knows how, as many as time allows."""
     if scene.again is None:
         return
-    begun = time.perf_counter()
+    begun, owners = time.perf_counter(), None if scene.owners is None else scene.owners.astype(np.int32)
     for seed in SEEDS:
-        made = scene.again.release(scene.table, scene.frame, scene.schema, seed)
+        made = scene.again.release(scene.table, scene.frame, scene.schema, seed, owners)
         if len(made.draft.origin) == rows:
             yield made.draft.origin
         if time.perf_counter() - begun > PATIENCE:

@@ -3,7 +3,8 @@
 The lab stands on the owner's side: it has the original and knows how the release was made, so that it can play the
 strongest attacker and see whether he is right. Attacks that compare people of the release with people who are not in
 it need a control group: rows that were held out (``control``), or, where there are none, a release of a random half of
-the original under the same recipe, the other half being the control.
+the original under the same recipe, the other half being the control. Where persons have several rows, a person is in
+one of the two with all of them.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.attacks.attack import CannotRunError
-from incrowd.attacks.boxes import Released, read_released
+from incrowd.attacks.boxes import Released, plain_texts, read_released
 from incrowd.comparisons.protocol import seed_of
 from incrowd.comparisons.releasing import Made, release_rows
 from incrowd.methods.catalog import MethodOrName
-from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.encoded_table import Codes, EncodedTable
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.closeness import TCloseness
@@ -40,9 +42,12 @@ class Again:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     people: EncodedTable | None = None  # the population, if something is required of it
 
-    def release(self, table: EncodedTable, frame: pl.DataFrame, schema: Schema, seed: int) -> Made:
-        """A release of all the given rows."""
-        return release_rows(table, frame, schema, self.method, self.parameters, self.requirement, seed, self.people)
+    def release(
+        self, table: EncodedTable, frame: pl.DataFrame, schema: Schema, seed: int, owners: Codes | None = None
+    ) -> Made:
+        """A release of all the given rows; ``owners`` has the person of each, if rows are not persons."""
+        asked = (self.method, self.parameters, self.requirement, seed, self.people)
+        return release_rows(table, frame, schema, *asked, owners=owners)
 
 
 SMALLEST = 20  # rows: with fewer a 99 % interval is too wide to show anything
@@ -115,11 +120,67 @@ class Scene:
     earlier: tuple[pl.DataFrame, ...] = ()  # earlier releases of the same people, oldest first
     model: Mapping[str, Any] | None = None  # A published tree, as it was written
     hidden: HiddenCells | None = None  # cells that were withheld one by one
+    persons: Persons | None = None  # whose rows they are, and what recipients may follow
+    owners: Ints | None = None  # the person of each original row, as a number; None if every row is a person
     seed: int = 1  # of all that the attacks draw
 
     def generator(self, what: str) -> np.random.Generator:
         """Chance for one purpose."""
         return np.random.Generator(np.random.Philox(seed_of(self.seed, what)))
+
+    @property
+    def whose(self) -> Ints:
+        """The person of each original row."""
+        if self.owners is None:
+            raise CannotRunError("Every row is a person here: no column was named that says whose row it is.")
+        return self.owners
+
+    @property
+    def units(self) -> str:
+        """What the rows of the original are, as a word: people, or rows if a person may have several."""
+        return "people" if self.owners is None else "rows"
+
+    @cached_property
+    def followed(self) -> Ints:
+        """The pseudonym of each released row, as a number in the order of the pseudonyms."""
+        column = self.persons.column if len(self.whose) and self.persons is not None else ""
+        if column not in self.release.columns:
+            raise CannotRunError("Recipients cannot tell which rows are of one person: there are no pseudonyms.")
+        pseudonyms = plain_texts(self.release[column])
+        if pseudonyms.null_count():
+            raise CannotRunError("Some released rows have no pseudonym.")
+        return np.unique(pseudonyms.to_numpy(), return_inverse=True)[1].astype(np.int64)
+
+    def refuse_linked(self, why: str) -> None:
+        """Raise where recipients can follow persons, or every row is a person."""
+        _ = self.whose
+        if self.persons is not None and self.persons.linked:
+            raise CannotRunError(f"Recipients can follow persons here, as was asked for, {why}.")
+
+    @property
+    def known_k(self) -> int:
+        """How many look alike, as was promised."""
+        if self.promised.k is None:
+            raise CannotRunError("No k is known to hold persons to. State how many must look alike.")
+        return self.promised.k
+
+    def dealt(self, what: str) -> Rows:
+        """All rows in random order, those of a person one after the other."""
+        generator = self.generator(what)
+        if self.owners is None:
+            return generator.permutation(self.table.height).astype(np.intp)
+        places = generator.permutation(int(self.owners.max(initial=-1)) + 1)
+        return np.argsort(places[self.owners], kind="stable").astype(np.intp)
+
+    def cut(self, order: Rows, place: int) -> int:
+        """The place, or the next one at which another person begins."""
+        while self.owners is not None and 0 < place < len(order) and self._goes_on(order, place):
+            place += 1
+        return place
+
+    def _goes_on(self, order: Rows, place: int) -> bool:
+        assert self.owners is not None
+        return bool(self.owners[order[place]] == self.owners[order[place - 1]])
 
     @cached_property
     def released(self) -> Released:
@@ -130,6 +191,8 @@ class Scene:
     def recipe(self) -> Again:
         """How the release was made."""
         if self.again is None:
+            if self.persons is not None and self.persons.linked:
+                raise CannotRunError("It takes a release made again, and one with linked rows is not made again here.")
             raise CannotRunError(
                 "It takes a release made again, and how this one was made is not known. Give its plan, or keep its "
                 "certificate beside it and give its hierarchies; and its population, if something was promised of it."
@@ -150,8 +213,10 @@ class Scene:
 
     def made(self, rows: Rows, what: str) -> Made:
         """A release of some rows of the original, under the same recipe."""
-        again = self.recipe
-        return again.release(self.table.take(rows), self.frame[rows], self.schema, seed_of(self.seed, what))
+        again, owners = self.recipe, None
+        if self.owners is not None:
+            owners = np.unique(self.owners[rows], return_inverse=True)[1].astype(np.int32)
+        return again.release(self.table.take(rows), self.frame[rows], self.schema, seed_of(self.seed, what), owners)
 
     def read(self, made: Made) -> Released:
         """A release that was made for an attack, as an attacker reads it."""
@@ -166,8 +231,8 @@ class Scene:
             return SceneSplit(self.released, self.table, self.control, CONTROL_ROWS)
         if self.table.height < 2 * SMALLEST:
             raise CannotRunError(f"Half of the original is fewer than {SMALLEST} rows: too few for a control group.")
-        order = self.generator("halves").permutation(self.table.height).astype(np.intp)
-        half = len(order) // 2
+        order = self.dealt("halves")
+        half = self.cut(order, len(order) // 2)
         members, others = order[:half], order[half:]
         released = self.read(self.made(members, "half"))
         return SceneSplit(released, self.table.take(members), self.table.take(others), OWN_HALF)
@@ -179,6 +244,15 @@ class Scene:
             return Traced(self.release, self.released, self.origin)
         made = self.made(np.arange(self.table.height), "again")
         return Traced(made.draft.frame, self.read(made), made.draft.origin, made.plan.levelled)
+
+    @cached_property
+    def owned(self) -> tuple[Released, Ints | None]:
+        """A release with the person of each released row, by its origin or its pseudonym; None if rows are persons."""
+        if self.owners is None:
+            return self.released, None
+        if self.origin is None and self.persons is not None and self.persons.linked:
+            return self.released, self.followed
+        return self.traced.released, self.owners[self.traced.origin]
 
     @cached_property
     def homes(self) -> Ints:

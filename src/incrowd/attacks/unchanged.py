@@ -76,20 +76,22 @@ def hidden_columns(traced: Traced, scene: Scene) -> list[QuasiIdentifier]:
 
 def unchanged_linkage(scene: Scene) -> Finding:
     """Looks for the one row that has a person's unchanged values."""
-    columns = [one for one in unchanged_columns(scene.released, scene) if one.role not in ("target", "private")]
+    released, owners = scene.owned
+    columns = [one for one in unchanged_columns(released, scene) if one.role not in ("target", "private")]
     if not columns:
         raise CannotRunError("No column is released unchanged but the class, or those that nobody outside knows.")
-    rows = len(scene.released.classes)
-    alone = count_alone(columns, rows)
-    share = alone.without_class / rows
+    rows = len(released.classes)
+    people = rows if owners is None else len(np.unique(owners))
+    alone = count_alone(columns, rows, owners=owners)
+    share = alone.without_class / people
     telling = "" if alone.telling is None else f", {alone.telling.people:,} of them by {listed(alone.telling.columns)}"
     return Finding(
         LEAK if alone.without_class else NO_LEAK,
-        f"{alone.without_class:,} of {rows:,} people are alone with their unchanged columns{telling}."
+        f"{alone.without_class:,} of {people:,} people are alone with their unchanged columns{telling}."
         f"{_aside(scene.schema)}",
         measured=share,
-        control=share / rows,
-        interval=share_interval(alone.without_class, rows),
+        control=share / people,
+        interval=share_interval(alone.without_class, people),
         goal=0.0,
         unit="share of people",
         details={"alone by columns not called sensitive": float(alone.not_called_private)},
@@ -106,8 +108,8 @@ def give_back(scene: Scene) -> Finding:
     traced = scene.traced
     hidden, k = hidden_columns(traced, scene), scene.promised.k or 1
     dealt = scene.generator("dealt anew").permutation(len(traced.released.classes))
-    counts = _counts(hidden, unchanged_columns(traced.released, scene), k)
-    control = _counts(hidden, unchanged_columns(traced.released, scene, dealt), k)
+    counts = _counts(scene, hidden, unchanged_columns(traced.released, scene), k)
+    control = _counts(scene, hidden, unchanged_columns(traced.released, scene, dealt), k)
     cells = counts.hidden_cells
     if not cells:
         raise CannotRunError("No released cell hides anything.")
@@ -124,5 +126,10 @@ def give_back(scene: Scene) -> Finding:
     )
 
 
-def _counts(hidden: Sequence[QuasiIdentifier], unchanged: Sequence[UnchangedColumn], k: int) -> UnchangedCounts:
-    return count_unchanged(hidden, unchanged, [KnownSet(tuple(one.name for one in hidden), k)])
+def _counts(
+    scene: Scene, hidden: Sequence[QuasiIdentifier], unchanged: Sequence[UnchangedColumn], k: int
+) -> UnchangedCounts:
+    known = [KnownSet(tuple(one.name for one in hidden), k)]
+    owners = None if scene.owners is None else scene.owners[scene.traced.origin]
+    linked = scene.persons is not None and scene.persons.linked and scene.persons.known_rows is None
+    return count_unchanged(hidden, unchanged, known, owners=owners, linked=linked)

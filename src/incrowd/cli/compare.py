@@ -15,8 +15,10 @@ from incrowd.cli.options import takes, whole
 from incrowd.cli.shared import READING, FirstRun, Json, enough_memory, print_json
 from incrowd.tables.options import Reading, What, Wishes
 from incrowd.vocabulary.option import part
+from incrowd.vocabulary.persons import PersonColumn
 
 if TYPE_CHECKING:
+    from incrowd.comparisons.by_rows import RowSplitError
     from incrowd.comparisons.comparison import Comparison
     from incrowd.comparisons.protocol import Protocol
     from incrowd.comparisons.run import Prepared, Question, Step, Watcher
@@ -29,7 +31,7 @@ _column = partial(_measuring, metavar="COLUMN")
 
 
 @takes(
-    {"What": (What,), "Method": (Wishes,), **READING},
+    {"What": (What,), "Persons": (PersonColumn,), "Method": (Wishes,), **READING},
     without=("target", "identifiers", "sensitive", "private", "repeats", "preset"),
 )
 def compare(
@@ -41,7 +43,8 @@ def compare(
     k: Annotated[str | None, _method("-k", help="One or several: 5,20,100")] = None,
     learners: Annotated[str, _measuring(help="See: incrowd learners.")] = "c45,nb,logistic",
     measure: Annotated[
-        str, _measuring(help="What methods are compared by: accuracy, balanced-accuracy, auc or log-loss.")
+        str,
+        _measuring(help="What methods are compared by: accuracy, balanced-accuracy, auc, log-loss, person-accuracy."),
     ] = "accuracy",
     protocol: Annotated[
         str | None, _measuring(help="5x2, 10-fold, holdout, first N (rows to learn from); else by what it costs.")
@@ -79,6 +82,7 @@ def compare(
         "ks": None if k is None else [whole(one, "-k") for one in k.split(",")],
         "hierarchies": _read(options["hierarchies"]),
         "reading": part(Reading, options),
+        **{name: options[name] for name in ("person", "person_ids", "missing_persons")},
         **part(Wishes, options),
     }
     stated, _ = beside_recipe(known, stated_by)
@@ -214,9 +218,10 @@ def _cost(prepared: Prepared) -> str:
     from incrowd.drawing.wording import counted
 
     time = "" if prepared.seconds is None else f", about {in_words(prepared.seconds)}"
-    rows = prepared.laboratory.subject.table.height
+    subject = prepared.laboratory.subject
+    whose = "" if subject.persons is None else f" of {counted(subject.persons.count, 'person')}"
     return (
-        f"{counted(len(prepared.trials), 'trial')} on {counted(rows, 'row')}{time} on "
+        f"{counted(len(prepared.trials), 'trial')} on {counted(subject.table.height, 'row')}{whose}{time} on "
         f"{counted(prepared.jobs, 'core')} ({prepared.laboratory.splitting})."
     )
 
@@ -239,7 +244,18 @@ def _as_json(comparison: Comparison) -> dict[str, Any]:
         "measured": how_measured(comparison),
         "notices": [str(notice) for notice in comparison.notices],
         "results": comparison.results.to_dicts(),
+    } | ({} if comparison.persons is None else {"by_rows": [_wrong(error) for error in comparison.row_split_errors]})
+
+
+def _wrong(error: RowSplitError) -> dict[str, Any]:
+    """By how much a split by rows is too good."""
+    cell = error.by_rows
+    figures = {
+        "by_persons": error.by_persons.value,
+        "by_rows_which_is_wrong": cell.value,
+        "too_good_by": error.too_good,
     }
+    return {"learner": cell.learner, "method": cell.method, "k": cell.k, **figures}
 
 
 def _print(comparison: Comparison, folder: Path | None) -> None:
@@ -252,8 +268,12 @@ def _print(comparison: Comparison, folder: Path | None) -> None:
     from incrowd.report.wording import grouped
 
     console = Console()
-    for table in score_tables(comparison.summary):
+    over = comparison.over_persons
+    for table in (*score_tables(comparison.summary), *(() if over is None else score_tables(over))):
         console.print(_rich(table))
+        console.print()
+    if comparison.row_split_errors:
+        console.print(_rich_row_splits(comparison))
         console.print()
     for line in str(comparison.recommendation).splitlines():
         console.print(Text(plain(line), style="bold" if line == comparison.recommendation.overall else ""))
@@ -262,11 +282,27 @@ def _print(comparison: Comparison, folder: Path | None) -> None:
     if (noticed := notice_table(grouped(comparison.notices))) is not None:
         console.print(noticed)
     measured = (
-        f"Measured: {comparison.measure.words} by {comparison.splitting}, ± 95 %; feeding {comparison.setup.feeding}."
+        f"Measured: {comparison.measure.words}, ± 95 %: {comparison.splitting}; feeding {comparison.setup.feeding}."
     )
     console.print(Text(measured, style="dim"))
     if folder is not None:
         console.print(Text(f"Written: {folder}/index.html, README.md, results.csv, results.parquet", overflow="fold"))
+
+
+def _rich_row_splits(comparison: Comparison) -> Any:
+    """By how much a split by rows is too good."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from incrowd.comparisons.tables import ROW_SPLIT_HEADER, ROW_SPLIT_TITLE, ROW_SPLIT_WORDS, row_split_rows
+
+    shown = Table(box=None, pad_edge=False, header_style="dim", title=ROW_SPLIT_TITLE, title_justify="left")
+    for place, name in enumerate(ROW_SPLIT_HEADER):
+        shown.add_column(name, justify="right" if place > 1 else "left")
+    for row in row_split_rows(comparison):
+        shown.add_row(*map(Text, row))
+    shown.caption, shown.caption_justify = ROW_SPLIT_WORDS, "left"
+    return shown
 
 
 def _rich(table: ScoreTable) -> Any:

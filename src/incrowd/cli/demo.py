@@ -1,18 +1,38 @@
-"""``incrowd demo``: the whole way, on patients we made up."""
+"""``incrowd demo``: the whole way, on patients, or visits of patients, we made up."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from incrowd.cli.shared import Replace, progress
 
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    """A table that was made up: its file, its rows, what it is in words, and what its columns are."""
+
+    file: str
+    table: pl.DataFrame
+    words: str
+    columns: Mapping[str, Any]
+
 
 def demo(
-    folder: Annotated[Path, typer.Option(help="Where the files go.")] = Path("demo"),
-    rows: Annotated[int, typer.Option(help="How many patients.", min=1000)] = 20_000,
+    folder: Annotated[
+        Path | None, typer.Option(help="Where the files go: demo, or demo-visits.", show_default=False)
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(help="How many patients: 20,000, or 8,000 with visits.", min=1000, show_default=False)
+    ] = None,
+    visits: Annotated[bool, typer.Option("--visits", help="Several visits of each patient: k counts persons.")] = False,
     method: Annotated[str, typer.Option(help="See: incrowd methods.")] = "kactus-plus",
     k: Annotated[int, typer.Option("-k", help="Smallest group that may look alike.", min=2)] = 10,
     replace: Replace = False,
@@ -21,7 +41,6 @@ def demo(
     from rich.console import Console
 
     from incrowd.api import release
-    from incrowd.comparisons.datasets.patients import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
     from incrowd.releases.certified.checking import check_release
     from incrowd.releases.certified.statements import StatementStanding
     from incrowd.releases.job import Targets
@@ -31,22 +50,20 @@ def demo(
     from incrowd.tables.recipe import Recipe
 
     console = Console()
+    folder = folder or Path("demo-visits" if visits else "demo")
     folder.mkdir(parents=True, exist_ok=True)
-    table = folder / "patients.csv"
+    scene = _visits(rows or 8_000) if visits else _patients(rows or 20_000)
+    table = folder / scene.file
     to, plan, report = folder / "release.csv", folder / "plan.json", folder / "report.html"
     outputs = Outputs(plan=plan, report=report, replace=replace)
     check_new(table, to, plan, report, replace=replace)
-    patients = make_patients(rows)
-    patients.write_csv(table)
-    console.print(f"{rows:,} made-up patients: {table}", highlight=False)
+    scene.table.write_csv(table)
+    console.print(f"{scene.words}: {table}", highlight=False)
     with progress() as show:
         made = release(
             table,
-            recipe=Recipe(private=patients.columns),
-            quasi_identifiers=QUASI_IDENTIFIERS,
-            target=TARGET,
-            identifiers=IDENTIFIERS,
-            sensitive=SENSITIVE,
+            recipe=Recipe(private=scene.table.columns),
+            **scene.columns,
             class_sensitive=False,
             method=method,
             k=k,
@@ -65,4 +82,25 @@ def demo(
     again = check_release(to)
     recounted = sum(one.standing is StatementStanding.HOLDS for one in again.statements)
     console.print(f"\nincrowd verify {to}: {recounted} statements of its certificate hold", highlight=False)
-    raise typer.Exit(again.exit_status)
+    unproven = [one for one in again.statements if one.promised and one.standing is StatementStanding.OPEN]
+    for one in unproven if visits else ():  # a recipient does not know whose rows they are
+        console.print(f"not for a recipient to say: {one.name}: {one.words}", highlight=False)
+    failed = any(one.standing is StatementStanding.FAILS for one in again.statements)
+    raise typer.Exit(int(failed) if visits else again.exit_status)
+
+
+def _patients(patients: int) -> _Scene:
+    from incrowd.comparisons.datasets.patients import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
+
+    columns = {"quasi_identifiers": QUASI_IDENTIFIERS, "target": TARGET, "sensitive": SENSITIVE}
+    words = f"{patients:,} made-up patients"
+    return _Scene("patients.csv", make_patients(patients), words, {**columns, "identifiers": IDENTIFIERS})
+
+
+def _visits(patients: int) -> _Scene:
+    from incrowd.comparisons.datasets.visits import PERSON, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_visits
+
+    table = make_visits(patients)
+    columns = {"quasi_identifiers": QUASI_IDENTIFIERS, "target": TARGET, "sensitive": SENSITIVE}
+    words = f"{table.height:,} visits of {patients:,} made-up patients"
+    return _Scene("visits.csv", table, words, {**columns, "person": PERSON})

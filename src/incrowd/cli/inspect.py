@@ -41,9 +41,9 @@ def inspect(
     from incrowd.report.wording import grouped
     from incrowd.tables.databases.tables import in_memory
     from incrowd.tables.publishing.staging import check_target, staged
-    from incrowd.tables.reading.draft import draft_schema, missing_words
+    from incrowd.tables.reading.draft import draft_schema, missing_words, with_person
     from incrowd.tables.reading.read import read
-    from incrowd.tables.recipe import draft_recipe
+    from incrowd.tables.roles import draft_recipe
 
     named = table_at(file, table, query)
     if recipe:
@@ -57,7 +57,7 @@ def inspect(
             options["missing"] = [*source.origin.missing, *words]
             source = read(in_memory(named), **options)
         show("looking at every column")
-        draft = draft_schema(source, target=target)
+        draft = with_person(draft_schema(source, target=target), source)
         schema = Schema(tuple(_without_empty(column, source) for column in draft.columns))
         distinct = {name: source.frame[name].drop_nulls().n_unique() for name in source.frame.columns}
     if recipe:
@@ -87,11 +87,24 @@ def inspect(
     address = "ADDRESS" if "://" in file else file  # of a server: who may read there is nobody's business
     where = [address, *(["--table", table] if table else []), *(["--query", "SELECT"] if query else [])]
     command = ["inspect", *where, "--recipe", "recipe.yaml"]
+    person = ["--person", schema.person] if schema.person else []
     if recipe:
-        command = ["release", *where, "--recipe", str(recipe), "--to", "OUT.csv"]
+        command = ["release", *where, "--recipe", str(recipe), *person, "--to", "OUT.csv"]
     _print(called(named), source.frame.height, rows, notices)
     confirmed = "The recipe is drafted. Check every role, then:" if recipe else "To confirm or edit these guesses:"
     typer.echo(f"\n{confirmed}\n  {shlex.join(['incrowd', *command])}")
+    if schema.person and not recipe:
+        each = f"{distinct[schema.person]:,} persons, {source.frame.height / distinct[schema.person]:.1f} rows each"
+        typer.echo(f"{schema.person} seems to say whose row it is ({each}). If so, let k count persons:")
+        typer.echo(f"  {shlex.join(_released(where, schema))}")
+
+
+def _released(where: list[str], schema: Schema) -> list[str]:
+    """A release that counts persons, as a command."""
+    target = ["--target", schema.target] if schema.target else []
+    known = ["-q", ",".join(schema.quasi_identifiers)] if schema.quasi_identifiers else []
+    stated = ["--person", str(schema.person), *known, *target, "-k", "10"]
+    return ["incrowd", "release", *where, *stated, "--to", "OUT.csv"]
 
 
 def _without_empty(column: Column, source: Source) -> Column:

@@ -53,7 +53,7 @@ def _screen(made: Published, source: str) -> Screen:
         "predicts": model.target,
         "public": ", ".join(model.public) or "none",
         "private": ", ".join(model.private) or "none",
-        "spans": f"{model.spans:,}; smallest {counted(model.smallest_span, 'row')}",
+        "spans": f"{model.spans:,}; smallest {counted(model.smallest_span, model.counted.removesuffix('s'))}",
     }
     return Screen(
         f"Model of {source}",

@@ -37,6 +37,8 @@ def release(
     where = options["to"] = place(options["to"], options["replace"])
     options["class_sensitive"] = class_sensitive(options)
     options["reading"] = part(Reading, options) or None
+    if options["with_table"] is not None:
+        options["with_table"] = table_at(options["with_table"])
     outputs = Outputs(**part(Outputs, options))
     with progress(json) as show:
         made = make(
@@ -97,6 +99,8 @@ def _tell(made: Release, written: dict[str, str], json: bool) -> None:
         from incrowd.vocabulary.forms import groups_path
 
         written = {"release": written["release"], "groups": str(groups_path(made.path)), **written}
+    if made.events is not None and made.events.path is not None:
+        _tell(made.events, _files(made.events.path, Outputs(report=written.pop("report", None))), json)
     if json:
         print_json({"files": written, "certificate": made.certificate, "seconds": made.report.seconds})
         return

@@ -45,7 +45,8 @@ def verify(
         if part(Certified, options) or part(Kept, options):
             raise ParameterError("A model states what it keeps: leave out -k and the columns.")
         reading = {**(recipe.reading if recipe else {}), **part(Reading, options)}
-        verdict = verify_model(Path(file), enough_memory(against), **reading)
+        persons = recipe.persons if recipe else None
+        verdict = verify_model(Path(file), enough_memory(against), persons=persons, **reading)
     elif file.lower().endswith(".json"):
         raise ParameterError("A model is verified against its table. Add --against and the file of the table.")
     else:

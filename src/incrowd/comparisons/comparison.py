@@ -11,10 +11,11 @@ from typing import Any
 
 import polars as pl
 
+from incrowd.comparisons.by_rows import RowSplitError, row_split_errors
 from incrowd.comparisons.frame import summary_frame
 from incrowd.comparisons.recommend import Recommendation, recommend
 from incrowd.comparisons.results import as_frame
-from incrowd.comparisons.scores import ACCURACY, Measure
+from incrowd.comparisons.scores import ACCURACY, PERSON_ACCURACY, Measure
 from incrowd.comparisons.summary import Summary
 from incrowd.comparisons.trial import Laboratory, Result, Setup
 from incrowd.errors import Notice
@@ -43,6 +44,8 @@ class Comparison:
     seconds: float
     measure: Measure = ACCURACY
     origin: Origin = _FRAME
+    persons: int | None = None  # how many, if rows are not persons
+    row_runs: tuple[Result, ...] = ()  # what a split by rows would have said
 
     @classmethod
     def of(
@@ -64,6 +67,7 @@ class Comparison:
             seconds,
             measure,
             subject.origin,
+            None if subject.persons is None else subject.persons.count,
         )
 
     @cached_property
@@ -100,10 +104,11 @@ class Comparison:
         advice             ``best``, ``as good``, ``not clearly worse``, ``not above majority`` (the best, but not
                            shown to be better than the baseline) or null
         splits             on how many splits there is a value
-        smallest_group     rows of the smallest group of all releases
-        average_risk       mean over the released rows of one over the size of their group
+        smallest_group     rows, or persons, of the smallest group of all releases
+        average_risk       mean over the released rows of one over the size of their group, in rows or persons
         cells_kept         share of the quasi-identifiers' cells that show something
         rows_kept          share of the rows that are released
+        person_accuracy    the mean accuracy over persons; only where a person may have several rows
         status             ``done``, or why there is no value, or not on every split
         ================== ==============================================================================
         """
@@ -113,6 +118,17 @@ class Comparison:
     def summary(self) -> Summary:
         """Means and intervals."""
         return Summary.of(self.runs, self.measure)
+
+    @cached_property
+    def over_persons(self) -> Summary | None:
+        """The mean accuracy over persons in place of that over rows, where rows are not persons."""
+        is_accuracy = self.persons is not None and self.measure is ACCURACY
+        return Summary.of(self.runs, PERSON_ACCURACY) if is_accuracy else None
+
+    @cached_property
+    def row_split_errors(self) -> tuple[RowSplitError, ...]:
+        """How wrong a split by rows would be; nothing where rows are persons."""
+        return row_split_errors(self.summary, self.row_runs)
 
     @cached_property
     def recommendation(self) -> Recommendation:

@@ -59,9 +59,11 @@ def _rows(size: int, subject: Subject) -> int:
 
 
 def _timed(subject: Subject, setup: Setup, choice: Choice, k: int, learners: Sequence[str], size: int) -> float:
-    small = _first_rows(subject, _rows(size, subject))
+    rows = _rows(size, subject)
+    small = subject.take(np.arange(rows) * (subject.table.height // rows))
     laboratory = Laboratory(small, replace(setup, protocol=FixedSplit(0.5)))
-    trial = Trial(choice, min(k, max(2, small.table.height // 8)), 0, 0, tuple(learners))
+    people = small.table.height if small.persons is None else small.persons.count
+    trial = Trial(choice, min(k, max(2, people // 8)), 0, 0, tuple(learners))
     if size == SIZES[0]:
         laboratory.run(trial)
     begun = time.perf_counter()
@@ -74,11 +76,6 @@ def _line(times: Sequence[tuple[int, float]]) -> tuple[float, float]:
     (few, short), (many, long) = times
     slope = max(0.0, (long - short) / (many - few)) if many > few else 0.0
     return max(0.0, short - slope * few), slope
-
-
-def _first_rows(subject: Subject, rows: int) -> Subject:
-    chosen = np.arange(rows) * (subject.table.height // rows)
-    return replace(subject, frame=subject.frame[chosen], table=subject.table.take(chosen), split_by=None)
 
 
 def in_words(seconds: float) -> str:

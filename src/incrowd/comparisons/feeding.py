@@ -26,7 +26,7 @@ from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
 from incrowd.recipients.dealing import DEALS, Dealing
 from incrowd.recipients.matrix import Attribute, Codes, Numbers
 from incrowd.recipients.views import ReleasedColumn
-from incrowd.report.reading import reading_of
+from incrowd.report.certificate import reading_of
 from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.rows.memory.population import bin_column
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

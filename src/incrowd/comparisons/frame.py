@@ -11,6 +11,7 @@ from incrowd.comparisons.recommend import Advice, Recommendation
 from incrowd.comparisons.summary import Summary, SummaryCell
 
 BEST, AS_GOOD, UNCLEAR, NOT_ABOVE = "best", "as good", "not clearly worse", "not above majority"
+PERSONS, LAST = "person_accuracy", "status"
 COLUMNS: dict[str, Any] = {
     "learner": pl.String,
     "method": pl.String,
@@ -27,7 +28,7 @@ COLUMNS: dict[str, Any] = {
     "average_risk": pl.Float64,
     "cells_kept": pl.Float64,
     "rows_kept": pl.Float64,
-    "status": pl.String,
+    LAST: pl.String,
 }
 
 
@@ -35,7 +36,11 @@ def summary_frame(summary: Summary, recommendation: Recommendation) -> pl.DataFr
     """The cells of a summary with what is advised; see :meth:`incrowd.comparisons.comparison.Comparison.to_frame`."""
     advised = {(one.learner, one.k): one for one in recommendation.advice}
     rows = [_row(cell, summary, advised.get((cell.learner, cell.k))) for cell in summary.cells]
-    return pl.DataFrame(rows, schema=COLUMNS, orient="row")
+    frame = pl.DataFrame(rows, schema=COLUMNS, orient="row")
+    over_persons = pl.Series(PERSONS, [cell.mean(PERSONS) for cell in summary.cells], pl.Float64)
+    if over_persons.is_null().all():
+        return frame
+    return frame.with_columns(over_persons).select(*(name for name in COLUMNS if name != LAST), PERSONS, LAST)
 
 
 def _row(cell: SummaryCell, summary: Summary, advice: Advice | None) -> tuple[Any, ...]:

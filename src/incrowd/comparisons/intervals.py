@@ -3,6 +3,9 @@
 - `corrected_t_interval`: for the mean over repeated or k-fold cross-validation, widened for the rows that folds share
   (Nadeau, Bengio: Inference for the Generalization Error, Machine Learning 52, 2003).
 - `wilson_interval`: for one test set, well behaved near 0 and 1, too (Wilson, JASA 22, 1927).
+- `person_interval`: where persons have several rows, by the standard error that drawing persons anew gives (the
+  bootstrap of clusters; Davison, Hinkley 1997, section 3.8). Rows of a person are right or wrong together, so an
+  interval that counts rows is too narrow.
 """
 
 from __future__ import annotations
@@ -60,6 +63,16 @@ def wilson_interval(accuracy: float, rows: int, level: float = 0.95) -> Confiden
         raise ParameterError("There must be one test row at least.")
     ends = wilson(accuracy, rows, level)
     return ConfidenceInterval(accuracy, ends.low, ends.high, level, f"Wilson, {rows:,} test rows")
+
+
+def person_interval(accuracy: float, error: float, persons: int, level: float = 0.95) -> ConfidenceInterval:
+    """The accuracy with what drawing persons anew makes of it; it never leaves 0 to 1."""
+    from statistics import NormalDist
+
+    _check_level(level)
+    width = NormalDist().inv_cdf(0.5 + level / 2) * error
+    kind = f"persons drawn anew, {persons:,} tested"
+    return ConfidenceInterval(accuracy, max(0.0, accuracy - width), min(1.0, accuracy + width), level, kind)
 
 
 def _check_level(level: float) -> None:

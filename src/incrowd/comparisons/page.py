@@ -10,10 +10,16 @@ from incrowd.comparisons.comparison import Comparison
 from incrowd.comparisons.recommend import name_of
 from incrowd.comparisons.tables import (
     RELEASE_HEADER,
+    ROW_SPLIT_HEADER,
+    ROW_SPLIT_TITLE,
+    ROW_SPLIT_WORDS,
     Score,
     ScoreTable,
     how_measured,
+    measured_by,
     release_rows,
+    releases_words,
+    row_split_rows,
     score_tables,
     troubles,
 )
@@ -36,10 +42,14 @@ def _sections(comparison: Comparison) -> Iterator[Html]:
     yield element("section", *overall, bullets(text(unbroken(str(one))) for one in advice.advice))
     for scores in score_tables(summary):
         yield _learner(comparison, scores)
+    if wrong := row_split_rows(comparison):
+        rows = (texts(*row) for row in wrong)
+        shown = table(measured_by(comparison.measure), texts(*ROW_SPLIT_HEADER), rows, numbers=range(2, 5))
+        yield section(ROW_SPLIT_TITLE, "by-rows", paragraph(ROW_SPLIT_WORDS, class_="aside"), shown)
     yield section(
         "What the releases are like",
         "releases",
-        paragraph("Means over the splits. Risk and groups are counted on the released rows.", class_="aside"),
+        paragraph(releases_words(comparison), class_="aside"),
         table("Releases", texts(*RELEASE_HEADER), (texts(*row) for row in release_rows(summary)), numbers=range(1, 9)),
     )
     if problems := troubles(summary):
@@ -52,10 +62,13 @@ def _sections(comparison: Comparison) -> Iterator[Html]:
 
 def _about(comparison: Comparison) -> str:
     methods, learners = len(comparison.summary.methods), len(comparison.summary.learners)
+    persons = "" if comparison.persons is None else f" of {counted(comparison.persons, 'person')}"
+    never = "rows" if comparison.persons is None else "persons"
     return (
-        f"{counted(comparison.rows, 'row')}, {counted(len(comparison.quasi_identifiers), 'quasi-identifier')}; "
+        f"{counted(comparison.rows, 'row')}{persons}, "
+        f"{counted(len(comparison.quasi_identifiers), 'quasi-identifier')}; "
         f"{counted(methods, 'method')} and {counted(learners, 'learner')} compared. "
-        "Methods release rows; learners see only the release and are tested on rows they never saw."
+        f"Methods release rows; learners see only the release and are tested on {never} they never saw."
     )
 
 
@@ -66,7 +79,9 @@ def _learner(comparison: Comparison, scores: ScoreTable) -> Html:
     charts = [figure(chart_title(measure, "k"), measure_by_k(comparison.summary, learner))]
     if by_risk is not None:
         charts.append(figure(chart_title(measure, "risk"), by_risk))
-    return section(name[0].upper() + name[1:], "learner", *charts, _scores(scores))
+    over = comparison.over_persons
+    tables = [scores, *([] if over is None else [one for one in score_tables(over) if one.learner == learner])]
+    return section(name[0].upper() + name[1:], "learner", *charts, *map(_scores, tables))
 
 
 def _scores(scores: ScoreTable) -> Html:
@@ -94,8 +109,12 @@ def _markdown_lines(comparison: Comparison) -> Iterator[str]:
     for advice in comparison.recommendation.advice:
         yield f"- {_safe(str(advice))}"
     yield "\nThese are the best of what was measured here; `index.html` has the charts."
-    for scores in score_tables(summary):
-        yield from _score_lines(scores)
+    for each in (summary, comparison.over_persons):
+        for scores in score_tables(each) if each is not None else ():
+            yield from _score_lines(scores)
+    if wrong := row_split_rows(comparison):
+        yield f"\n## {ROW_SPLIT_TITLE}\n\n{measured_by(comparison.measure)}. {ROW_SPLIT_WORDS}\n"
+        yield from _markdown_table(ROW_SPLIT_HEADER, wrong)
     yield "\n## What the releases are like\n"
     yield from _markdown_table(RELEASE_HEADER, release_rows(summary))
     if problems := troubles(summary):

@@ -177,11 +177,15 @@ class FixedSplit:
         return RowSplit(repetition, 0, np.flatnonzero(~is_test), np.flatnonzero(is_test))
 
     def __str__(self) -> str:
+        return self.words("rows")
+
+    def words(self, units: str) -> str:
+        """The protocol in words, by what is drawn."""
         if self.train_first is not None:
             return f"learned from the first {counted(self.train_first, 'row')}, tested on the others"
         times = f", {self.repetitions} times" if self.repetitions > 1 else ""
         how = ", stratified" if self.stratified else ""
-        return f"tested on {self.test_share:.0%} of the rows, drawn at random{how}{times}"
+        return f"tested on {100 * self.test_share:.0f} % of the {units}, drawn at random{how}{times}"
 
 
 @dataclass(frozen=True)

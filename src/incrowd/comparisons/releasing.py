@@ -20,7 +20,8 @@ from incrowd.plan.steps import Drop
 from incrowd.recipients.matrix import Numbers
 from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.verification.spans import verify_spans
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.verification.verdict import ClassSizes
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import Requirement, subject_names
@@ -57,14 +58,18 @@ def release_rows(
     seed: int,
     people: EncodedTable | None = None,
     preferences: Preferences = INDIFFERENT,
+    owners: Codes | None = None,
 ) -> Made:
-    """Release the rows by the same steps as ``incrowd release``, and count the promise on the released frame."""
-    requirement.check_possible(table.height)
+    """Release the rows by the same steps as ``incrowd release``, and count the promise on the released frame.
+
+    ``owners`` has the person of each row, if rows are not persons; the promise is then about persons.
+    """
+    requirement.check_possible(table.height if owners is None else len(np.unique(owners)))
     protected = subject_names(requirement, schema.target)
     names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *protected]
     known = without_unused(EncodedTable.of(table[name] for name in dict.fromkeys(names)))
     randomness, engine = SeededRandomness(seed), EmbeddedEngine()
-    population = engine.population(known, schema, randomness)
+    population = engine.population(known, schema, randomness, owners)
     form = parameters.get("form")
     chosen = suited(make_method(method, {name: value for name, value in parameters.items() if name != "form"}), form)
     preferences.check_columns(schema)
@@ -76,34 +81,36 @@ def release_rows(
     plan = engine.settle(plan, population)
     draft = engine.draft(plan, population, frame, randomness)
     target = table[schema.target].take(draft.origin) if schema.target else None
-    return Made(plan, draft, _counted(plan, draft.frame, target))
+    return Made(plan, draft, _counted(plan, draft.frame, target, None if owners is None else owners[draft.origin]))
 
 
-def _counted(plan: ReleasePlan, frame: pl.DataFrame, target: EncodedColumn | None) -> ReleaseRisk:
+def _counted(plan: ReleasePlan, frame: pl.DataFrame, target: EncodedColumn | None, owners: Codes | None) -> ReleaseRisk:
     """The groups of the release; raises if one of them breaks the promise."""
     for one in plan.requirement.sets(plan.schema.quasi_identifiers):
         names = [column.name for column in plan.written if column.source in one.names]
-        if risk_of(frame.select(names), target).smallest < min(one.k, frame.height):
+        if risk_of(frame.select(names), target, owners).smallest < min(one.k, frame.height):
             raise VerificationError(f"{plan.method} broke its promise of {one}. This is a bug: please report it.")
     names = [column.name for column in plan.written if column.source in plan.schema.quasi_identifiers]
-    return risk_of(frame.select(names), target)
+    return risk_of(frame.select(names), target, owners)
 
 
-def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None) -> ReleaseRisk:
-    """The groups of rows that are equal in all columns; missing is a value."""
+def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None, owners: Codes | None = None) -> ReleaseRisk:
+    """The groups of rows that are equal in all columns; missing is a value. A group is as large as it has persons."""
     if not frame.height:
         return ReleaseRisk(0, 0, 0.0, 0.0, 0.0)
-    classes = pl.Series("class", np.zeros(frame.height, np.int32) if target is None else target.codes)
+    beside = pl.DataFrame({"class": np.zeros(frame.height, np.int32) if target is None else target.codes})
     keys = frame.rename({name: f"column {place}" for place, name in enumerate(frame.columns)})
-    groups = (
-        keys.with_columns(classes)
-        .group_by(keys.columns)
-        .agg(pl.len().alias("rows"), pl.col("class").n_unique().alias("classes"))
-    )
+    counts = [pl.len().alias("rows"), pl.col("class").n_unique().alias("classes")]
+    if owners is not None:
+        beside = beside.with_columns(person=owners)
+        counts.append(pl.col("person").n_unique().alias("persons"))
+    groups = keys.hstack(beside).group_by(keys.columns).agg(counts)
     rows = groups["rows"].to_numpy()
     alone = 0 if target is None else int(rows[groups["classes"].to_numpy() == 1].sum())
-    smallest = int(rows.min())
-    return ReleaseRisk(len(rows), smallest, len(rows) / frame.height, 1 / smallest, alone / frame.height)
+    sizes = rows if owners is None else groups["persons"].to_numpy()
+    smallest = int(sizes.min())
+    average = len(rows) / frame.height if owners is None else float((rows / sizes).sum()) / frame.height
+    return ReleaseRisk(len(rows), smallest, average, 1 / smallest, alone / frame.height)
 
 
 def without_unused(table: EncodedTable) -> EncodedTable:
@@ -125,7 +132,7 @@ FILL = "mode"
 
 
 def publish_and_score(
-    parts: Parts, schema: Schema, k: int, parameters: Mapping[str, Any]
+    parts: Parts, schema: Schema, k: int, parameters: Mapping[str, Any], owners: Codes | None = None
 ) -> tuple[Numbers, ReleaseRisk]:
     """Grow a tree on the rows to learn from, recount it, and score the test rows.
 
@@ -135,16 +142,22 @@ def publish_and_score(
     schema = Schema(tuple(replace(column, type=_written(column.type)) for column in schema.columns))
     train, test = _retyped(without_unused(parts.train)), _retyped(parts.test)
     private = tuple(name for name in parts.inputs if name not in schema.quasi_identifiers)
-    induction = KAdet(k=k, private=private, **{"fill": FILL, **parameters}).induce(train, schema)
+    induction = KAdet(k=k, private=private, **{"fill": FILL, **parameters}).induce(train, schema, owners)
     if induction.model is None:
         raise RequirementError(f"No tree is possible. {induction.reason}")
-    verdict = verify_spans(induction.model.to_json(), train)
+    verdict = verify_spans(induction.model.to_json(), train, None if owners is None else owners.astype(np.int64))
     if not verdict.passed:
         raise VerificationError("kadet broke its promise. This is a bug: please report it.")
-    sizes = verdict.sizes
-    risk = ReleaseRisk(sizes.classes, sizes.smallest, sizes.classes / train.height, 1 / max(1, sizes.smallest), 0.0)
+    risk = _risk_of_spans(verdict.sizes)
     place = {value: number for number, value in enumerate([*parts.train[parts.target].dictionary.to_list(), None])}
     return induction.model.class_shares(test, [place[value] for value in induction.model.classes], len(place)), risk
+
+
+def _risk_of_spans(sizes: ClassSizes) -> ReleaseRisk:
+    """The spans, as large as they have rows; or persons, of whom each counts once in a span."""
+    of = sizes if sizes.persons is None else sizes.persons
+    members = sum(size * spans for size, spans in of.histogram)
+    return ReleaseRisk(sizes.classes, of.smallest, sizes.classes / members, 1 / max(1, of.smallest), 0.0)
 
 
 def _retyped(table: EncodedTable) -> EncodedTable:

@@ -15,17 +15,18 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Unpack
 
+from incrowd.comparisons.by_rows import laboratory_by_rows, trials_by_rows
 from incrowd.comparisons.choices import MAJORITY, UNPROTECTED, Choice, choices, learner_names, own_learners
 from incrowd.comparisons.comparison import Comparison
 from incrowd.comparisons.cost import STARTUP, Cost, measure_cost
 from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.protocol import FiveByTwo, Protocol, find_protocol, protocol_by
 from incrowd.comparisons.results import Results, digest_of, fingerprints, opened
-from incrowd.comparisons.scores import ACCURACY, Measure, find_measure
+from incrowd.comparisons.scores import ACCURACY, PERSON_ACCURACY, Measure, find_measure
 from incrowd.comparisons.subject import Subject, discretized, find_table, read_subject
-from incrowd.comparisons.trial import Laboratory, Setup, Trial, learners_of
+from incrowd.comparisons.trial import Laboratory, Result, Setup, Trial, learners_of
 from incrowd.comparisons.workers import run_trials
-from incrowd.errors import ParameterError, guarded
+from incrowd.errors import ParameterError, guarded, named_option
 from incrowd.methods.catalog import MethodOrName, check_preferences
 from incrowd.tables.options import Wishes
 from incrowd.tables.recipe import Recipe, beside_recipe
@@ -129,6 +130,9 @@ def compare(
     protocol: Any = None,
     groups: Any = None,
     time: Any = None,
+    person: str | None = None,
+    person_ids: str | None = None,
+    missing_persons: str | None = None,
     feeding: Feeding | None = None,
     discretize: str | None = None,
     hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
@@ -167,6 +171,9 @@ def compare(
         A column, or a value for each row: rows of a group are never in both parts of a split.
     time
         A column of dates or numbers, or a value for each row: the past is learned from, what followed is tested on.
+    person, person_ids, missing_persons
+        The column that says whose row it is, and how it is read, as for :func:`incrowd.release`: persons are split, and
+        releases keep k persons. Nobody is learned from and tested on; splits that would do so are refused.
     feeding
         How learners take sets, intervals and bins, see :mod:`incrowd.comparisons.feeding`.
     discretize
@@ -188,7 +195,8 @@ def compare(
     jobs
         Processes; one for each core, if not given.
     measure
-        What methods are compared by: accuracy, balanced-accuracy, auc or log-loss. The results have all of them.
+        What methods are compared by: accuracy, balanced-accuracy, auc, log-loss, or with a person column
+        person-accuracy, in which everybody counts once. The results have all of them.
     progress
         Called with a :class:`Step` whenever there is something to tell.
     wishes
@@ -211,6 +219,7 @@ def compare(
         "ks": ks,
         "recipe": recipe,
     }
+    named |= {"person": person, "person_ids": person_ids, "missing_persons": missing_persons}
     named |= {"hierarchies": hierarchies, "reading": reading, **wishes}
     stated, _ = beside_recipe(named, stated_by)
     question = Question(
@@ -255,6 +264,9 @@ def stated_by(recipe: Recipe) -> dict[str, Any]:
         "hierarchies": recipe.hierarchies,
         "reading": recipe.reading,
         "ks": [recipe.k],
+        "person": next(iter(recipe.named(Role.PERSON)), None),
+        "person_ids": recipe.person_ids,
+        "missing_persons": recipe.missing_persons,
         **{name: getattr(recipe, name) for name in _WISHES},
     }
 
@@ -270,6 +282,8 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     if question.discretize == "before":
         subject = discretized(subject)
     protocol = protocol_by(question.protocol, subject.split_by)
+    if question.measure == PERSON_ACCURACY.name and subject.persons is None:
+        raise ParameterError(f"A mean over persons needs to know whose rows they are: {named_option(person='COLUMN')}.")
     setup = Setup(
         protocol or FiveByTwo(1, stratified=True),
         question.feeding,
@@ -279,8 +293,9 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
         own_learners(question.learners),
     )
     question.preferences.check_columns(subject.schema)
-    rows = min(len(split.train) for split in Laboratory(subject, setup).splits.values())
-    ks = tuple(sorted(set(question.ks))) if question.ks else possible_ks(rows)
+    trained = [split.train for split in Laboratory(subject, setup).splits.values()]
+    people = min(len(rows) if subject.persons is None else subject.persons.take(rows).count for rows in trained)
+    ks = tuple(sorted(set(question.ks))) if question.ks else possible_ks(people)
     chosen = choices([UNPROTECTED, MAJORITY, *(question.methods or default_methods(subject, question.preferences))])
     learners, jobs = learner_names(question.learners), question.cores
     cost = None
@@ -302,20 +317,35 @@ def run(prepared: Prepared, folder: Path | None = None, watch: Watcher = lambda 
     laboratory = prepared.laboratory
     digest = digest_of(laboratory.subject) if folder else ""
     with opened(folder) as kept:
-        wanted = {trial.name: fingerprints(digest, laboratory, trial) for trial in prepared.trials}
-        open_trials = [_unfinished(trial, wanted[trial.name], kept) for trial in prepared.trials]
-        waiting = [trial for trial in open_trials if trial is not None]
-        clock = _Clock(prepared, waiting, watch)
-        clock.tell()
-        for trial, results in run_trials(laboratory, waiting, prepared.jobs):
-            for result in results:
-                kept.add(wanted[trial.name][result.learner], result)
-            clock.finished(trial)
-        runs = [kept.by_fingerprint[mark] for trial in prepared.trials for mark in wanted[trial.name].values()]
-    comparison = Comparison.of(laboratory, runs, perf_counter() - begun, prepared.measure)
+        runs = _results(prepared, kept, digest, watch)
+        comparison = Comparison.of(laboratory, runs, perf_counter() - begun, prepared.measure)
+        if laboratory.subject.persons is not None:
+            by_rows = laboratory_by_rows(laboratory)
+            trials = trials_by_rows(by_rows, prepared.trials, comparison.recommendation)
+            beside = replace(prepared, laboratory=by_rows, trials=trials)
+            comparison = replace(
+                comparison,
+                row_runs=tuple(_results(beside, kept, digest, watch)),
+                seconds=perf_counter() - begun,
+            )
     if folder is not None:
         comparison.save(folder)
     return comparison
+
+
+def _results(prepared: Prepared, kept: Results, digest: str, watch: Watcher) -> list[Result]:
+    """The results of all trials; those that are not kept are run."""
+    laboratory = prepared.laboratory
+    wanted = {trial.name: fingerprints(digest, laboratory, trial) for trial in prepared.trials}
+    open_trials = [_unfinished(trial, wanted[trial.name], kept) for trial in prepared.trials]
+    waiting = [trial for trial in open_trials if trial is not None]
+    clock = _Clock(prepared, waiting, watch)
+    clock.tell("splitting by rows, to see how wrong it is" if laboratory.setup.by_rows else "comparing")
+    for trial, results in run_trials(laboratory, waiting, prepared.jobs):
+        for result in results:
+            kept.add(wanted[trial.name][result.learner], result)
+        clock.finished(trial)
+    return [kept.by_fingerprint[mark] for trial in prepared.trials for mark in wanted[trial.name].values()]
 
 
 def default_methods(subject: Subject, preferences: Preferences = INDIFFERENT) -> tuple[str, ...]:
@@ -330,9 +360,9 @@ def default_methods(subject: Subject, preferences: Preferences = INDIFFERENT) ->
     return tuple(able)
 
 
-def possible_ks(rows: int) -> tuple[int, ...]:
-    """The usual k, as far as so many rows make at least two groups."""
-    return tuple(k for k in KS if 2 * k <= rows) or (max(2, rows // 2),)
+def possible_ks(people: int) -> tuple[int, ...]:
+    """The usual k, as far as so many rows, or persons, make at least two groups."""
+    return tuple(k for k in KS if 2 * k <= people) or (max(2, people // 2),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,9 +80,10 @@ MEASURES = {
         Measure("balanced-accuracy", "balanced_accuracy", "balanced accuracy"),
         Measure("auc", "auc", "AUC", _SAME_FOR_ALL, "", 1.0, 3),
         Measure("log-loss", "log_loss", "log loss", _SAME_FOR_ALL, "", 1.0, 3, -1),
+        Measure("person-accuracy", "person_accuracy", "mean accuracy over persons"),
     )
 }
-ACCURACY = MEASURES["accuracy"]
+ACCURACY, PERSON_ACCURACY = MEASURES["accuracy"], MEASURES["person-accuracy"]
 
 
 def find_measure(name: str) -> Measure:

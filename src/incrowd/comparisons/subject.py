@@ -13,6 +13,7 @@ import polars as pl
 from incrowd.comparisons.datasets.catalog import Dataset, find_dataset
 from incrowd.comparisons.datasets.load import load
 from incrowd.comparisons.feeding import Parts, learnable
+from incrowd.comparisons.persons import RowPersons
 from incrowd.comparisons.protocol import Rows, RowSplit, SplitBy, seed_of
 from incrowd.drawing.wording import counted
 from incrowd.errors import InputError, Notice, ParameterError, SchemaError, named_option
@@ -20,12 +21,14 @@ from incrowd.measures.mdl import mdl_cuts
 from incrowd.rows.memory.population import bin_column
 from incrowd.tables.reading.draft import draft_schema, role_by_name
 from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.persons import owners_of
 from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe, with_hierarchies, with_roles
 from incrowd.tables.roles import settle_schema
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 NAMED = 12  # names of columns in a notice: more would not be read
@@ -43,6 +46,7 @@ class Subject:
     notices: tuple[Notice, ...] = ()  # what was decided, and should be known
     origin: Origin = _FRAME  # where it came from
     split_by: SplitBy | None = None  # the groups, or the moments, of the rows, if they are split by them
+    persons: RowPersons | None = None  # whose row each row is, if rows are not persons
 
     @property
     def target(self) -> str:
@@ -58,6 +62,15 @@ class Subject:
     def parts(self, split: RowSplit) -> Parts:
         """The rows of a split."""
         return Parts(self.table.take(split.train), self.table.take(split.test), self.target)
+
+    def owners(self, rows: Rows) -> Codes | None:
+        """The person of each of these rows; None if rows are persons."""
+        return None if self.persons is None else self.persons.take(rows).codes
+
+    def take(self, rows: Rows) -> Subject:
+        """The same table with some of its rows, whatever they are split by."""
+        persons = self.persons and self.persons.take(rows)
+        return replace(self, frame=self.frame[rows], table=self.table.take(rows), split_by=None, persons=persons)
 
 
 def understand_table(
@@ -76,11 +89,19 @@ def understand_table(
     name: str | None = None,
     groups: Any = None,
     time: Any = None,
+    person: str | None = None,
+    person_ids: str | None = None,
+    missing_persons: str | None = None,
 ) -> Subject:
     """Read a table and settle what every column is."""
     source = read(table, **(reading or {}))
     split_by = _split_by(source, groups, time)
-    source, draft = _without_identifiers(source, target, quasi_identifiers, tuple(identifiers))
+    source, persons, owned, of_persons = _persons(source, person, person_ids, missing_persons)
+    split_by = split_by if split_by is None or owned is None else split_by.take(owned)
+    if person is not None and person in (target, *(quasi_identifiers or ())):
+        raise SchemaError(f"Column {person!r} says whose row it is, so it is no class and no quasi-identifier.")
+    left_out_names = (*identifiers, *([] if person is None else [person]))
+    source, draft = _without_identifiers(source, target, quasi_identifiers, left_out_names)
     known = list(draft.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
     stated = {column: settings for column, settings in (columns or {}).items() if column in draft}
     recipe = Recipe(columns=stated if numeric is None else stated | _types(draft, set(numeric)))
@@ -89,7 +110,7 @@ def understand_table(
     schema, doubts = settle_schema(source, with_hierarchies(recipe, used))
     names = learnable(schema)
     frame = source.frame.select(names)
-    kept, left_out = _chosen_rows(frame, complete, rows, seed)
+    kept, left_out = _chosen_rows(frame, complete, rows, seed, persons)
     frame = frame if len(kept) == frame.height else frame[kept]
     schema = Schema(tuple(schema[column] for column in frame.columns))
     encoded, notices = encode(replace(source, frame=frame), schema, names)
@@ -99,8 +120,25 @@ def understand_table(
             column.hierarchy.encode(encoded[column.name])
     shown = name or (Path(table).name if isinstance(table, str | Path) else "your table")
     guessed = () if quasi_identifiers is not None else _guess(known)
-    every_notice = (*source.notices, *guessed, *doubts, *left_out, *notices)
-    return Subject(shown, frame, schema, encoded, every_notice, source.origin, split_by and split_by.take(kept))
+    every_notice = (*source.notices, *guessed, *doubts, *of_persons, *left_out, *notices)
+    by, of = split_by and split_by.take(kept), persons and persons.take(kept)
+    return Subject(shown, frame, schema, encoded, every_notice, source.origin, by, of)
+
+
+def _persons(
+    source: Source, person: str | None, ids: str | None, missing: str | None
+) -> tuple[Source, RowPersons | None, Rows | None, tuple[Notice, ...]]:
+    """Whose row each row is; rows of nobody may be left out, and then the others are named."""
+    if person is None:
+        if ids is not None or missing is not None:
+            raise ParameterError(f"Whose rows are they? Name the column: {named_option(person='COLUMN')}.")
+        return source, None, None, ()
+    if person not in source.frame.columns:
+        raise InputError(unknown_column(person, source.frame.columns))
+    owners = owners_of(source, Persons(person, ids, missing or "refuse"))
+    if owners.kept is not None:
+        source = replace(source, frame=source.frame[owners.kept])
+    return source, RowPersons(person, owners.codes), owners.kept, owners.notices
 
 
 def _split_by(source: Source, groups: Any, time: Any) -> SplitBy | None:
@@ -162,8 +200,10 @@ def _without_identifiers(
     return replace(source, frame=frame), Schema(tuple(c for c in draft.columns if c.name not in dropped))
 
 
-def _chosen_rows(frame: pl.DataFrame, complete: bool, rows: int | None, seed: int) -> tuple[Rows, tuple[Notice, ...]]:
-    """The rows to compare on, in their order."""
+def _chosen_rows(
+    frame: pl.DataFrame, complete: bool, rows: int | None, seed: int, persons: RowPersons | None
+) -> tuple[Rows, tuple[Notice, ...]]:
+    """The rows to compare on, in their order; where rows are not persons, persons are drawn."""
     kept, notices = np.arange(frame.height), []
     if complete:
         kept = np.flatnonzero(frame.select(pl.all_horizontal(pl.all().is_not_null())).to_series().to_numpy())
@@ -172,10 +212,13 @@ def _chosen_rows(frame: pl.DataFrame, complete: bool, rows: int | None, seed: in
         if left := frame.height - len(kept):
             notices.append(Notice("complete", "rows", f"{left:,} rows with missing values are left out."))
     if rows is not None and len(kept) > rows:
-        order = np.random.Generator(np.random.Philox(seed_of(seed, "rows"))).permutation(len(kept))
-        message = f"{rows:,} of {len(kept):,} rows, drawn at random, are used."
-        notices.append(Notice("sampled", "rows", message))
-        kept = kept[np.sort(order[:rows])]
+        chance = np.random.Generator(np.random.Philox(seed_of(seed, "rows")))
+        if persons is None:
+            drawn, whose = np.sort(chance.permutation(len(kept))[:rows]), "drawn at random, "
+        else:
+            drawn, whose = persons.take(kept).drawn(rows, chance), "of persons drawn at random, "
+        notices.append(Notice("sampled", "rows", f"{len(drawn):,} of {len(kept):,} rows, {whose}are used."))
+        kept = kept[drawn]
     return kept, tuple(notices)
 
 

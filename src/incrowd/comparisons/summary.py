@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from incrowd.comparisons.choices import KADET, MAJORITY, UNPROTECTED
-from incrowd.comparisons.intervals import ConfidenceInterval, corrected_t_interval, wilson_interval
+from incrowd.comparisons.intervals import (
+    ConfidenceInterval,
+    corrected_t_interval,
+    person_interval,
+    wilson_interval,
+)
+from incrowd.comparisons.persons import pooled_error
 from incrowd.comparisons.scores import ACCURACY, Measure
 from incrowd.comparisons.trial import DONE, Result
 
@@ -51,11 +57,24 @@ class SummaryCell:
 
     @property
     def interval(self) -> ConfidenceInterval | None:
-        """Over the splits where they are enough; an accuracy else as if each row were tested once, others have none."""
+        """Over the splits where they are enough; an accuracy else as if each row were tested once, others have none.
+
+        Where persons have several rows, that of an accuracy comes from drawing persons anew.
+        """
         values = self.values
+        if (error := self.person_error) is not None:
+            return person_interval(self.value, error, _in_one_repetition(self.results, "test_persons"))
         if len(values) >= ENOUGH_FOLDS or (self.measure is not ACCURACY and len(values) > 1):
             return corrected_t_interval(values, _test_by_train(self.results))
         return wilson_interval(self.value, rows_tested(self.results)) if self.measure is ACCURACY else None
+
+    @property
+    def person_error(self) -> float | None:
+        """The standard error of an accuracy if persons are drawn anew; None where rows are persons, or for others."""
+        column = f"{self.measure.column}_error"
+        errors = [(result.repetition, getattr(result, column, None)) for result in self.results]
+        known = [(repetition, error) for repetition, error in errors if error is not None]
+        return pooled_error(known) if known else None
 
     @property
     def half_width(self) -> float | None:
@@ -136,12 +155,16 @@ def noise(one: SummaryCell, other: SummaryCell) -> float:
     """The difference that chance may well make, on the same splits (95 %).
 
     Over enough folds: half the width of the corrected interval of the paired differences. Else, for accuracies, as if
-    the two were tested on different rows, which is too careful; one split says nothing of other measures.
+    the two were tested on different rows, or persons, which is too careful; one split says nothing of other measures.
     """
     pairs = _paired(one, other)
-    if len(pairs) >= ENOUGH_FOLDS or (one.measure is not ACCURACY and len(pairs) > 1):
+    few_say_something = one.measure is not ACCURACY and one.person_error is None and len(pairs) > 1
+    if len(pairs) >= ENOUGH_FOLDS or few_say_something:
         spread = corrected_t_interval([a - b for a, b in pairs], _test_by_train(one.results))
         return (spread.high - spread.low) / 2
+    errors = one.person_error, other.person_error
+    if errors[0] is not None and errors[1] is not None:
+        return _Z * math.hypot(errors[0], errors[1])
     if one.measure is not ACCURACY:
         return math.inf
     share = (one.value + other.value) / 2
@@ -150,10 +173,14 @@ def noise(one: SummaryCell, other: SummaryCell) -> float:
 
 def rows_tested(results: Sequence[Result]) -> int:
     """How many different rows are tested: those of one repetition, the fullest."""
-    rows: dict[int, int] = {}
+    return _in_one_repetition(results, "test_rows")
+
+
+def _in_one_repetition(results: Sequence[Result], column: str) -> int:
+    counts: dict[int, int] = {}
     for result in results:
-        rows[result.repetition] = rows.get(result.repetition, 0) + result.test_rows
-    return max(rows.values())
+        counts[result.repetition] = counts.get(result.repetition, 0) + (getattr(result, column) or 0)
+    return max(counts.values())
 
 
 def _paired(one: SummaryCell, other: SummaryCell) -> list[tuple[float, float]]:

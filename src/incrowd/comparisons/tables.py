@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from incrowd.comparisons.choices import KADET
+from incrowd.comparisons.choices import KADET, UNPROTECTED
 from incrowd.comparisons.comparison import Comparison
 from incrowd.comparisons.cost import in_words
+from incrowd.comparisons.persons import RESAMPLES
 from incrowd.comparisons.recommend import name_of
-from incrowd.comparisons.scores import ACCURACY, LEAST_SHARE, Measure
+from incrowd.comparisons.scores import ACCURACY, LEAST_SHARE, PERSON_ACCURACY, Measure
 from incrowd.comparisons.summary import ENOUGH_FOLDS, Summary, SummaryCell
 from incrowd.comparisons.trial import DONE
 from incrowd.drawing.wording import counted, percent
@@ -38,9 +39,13 @@ class ScoreTable:
     @property
     def title(self) -> str:
         """What the table shows."""
-        words = f"{self.measure.words[0].upper()}{self.measure.words[1:]} of {name_of(self.learner)}"
-        better = "" if self.measure.sign > 0 else "; less is better"
-        return f"{words}{', in per cent' if self.measure.unit else better}"
+        return measured_by(self.measure, f" of {name_of(self.learner)}")
+
+
+def measured_by(measure: Measure, whose: str = "") -> str:
+    """A measure as a title says it."""
+    better = "" if measure.sign > 0 else "; less is better"
+    return f"{measure.words[0].upper()}{measure.words[1:]}{whose}{', in per cent' if measure.unit else better}"
 
 
 def score_tables(summary: Summary) -> list[ScoreTable]:
@@ -70,6 +75,32 @@ def _of(cell: SummaryCell, best: bool = False) -> Score:
     return Score(cell.measure.number(cell.value), "" if half is None else f"±{cell.measure.number(half)}", best)
 
 
+ROW_SPLIT_TITLE = "How wrong a split by rows is"
+ROW_SPLIT_HEADER = ("learner", "learned from", "by persons", "by rows (wrong)", "too good by")
+
+
+def row_split_rows(comparison: Comparison) -> list[tuple[str, ...]]:
+    """How wrong a split by rows would be, learner by learner."""
+    return [
+        (
+            name_of(error.by_rows.learner),
+            error.by_rows.method
+            if error.by_rows.method == UNPROTECTED
+            else f"{error.by_rows.method}, k={error.by_rows.k}",
+            str(_of(error.by_persons)),
+            error.by_rows.measure.number(error.by_rows.value),
+            f"{error.by_rows.measure.scale * error.too_good:+.{error.by_rows.measure.digits}f}",
+        )
+        for error in comparison.row_split_errors
+    ]
+
+
+ROW_SPLIT_WORDS = (
+    "Split by rows, persons are learned from and tested on, and what a learner remembers of them looks like what it "
+    "has learned. The figures by rows are wrong; they show how wrong."
+)
+
+
 RELEASE_HEADER = (
     "method",
     "k",
@@ -81,6 +112,12 @@ RELEASE_HEADER = (
     "rows in pure groups",
     "seconds",
 )
+
+
+def releases_words(comparison: Comparison) -> str:
+    """What the table of releases has to say of itself."""
+    sizes = "" if comparison.persons is None else " A group is as large as it has persons."
+    return f"Means over the splits. Risk and groups are counted on the released rows.{sizes}"
 
 
 def release_rows(summary: Summary) -> list[tuple[str, ...]]:
@@ -136,17 +173,20 @@ def how_measured(comparison: Comparison) -> dict[str, str]:
         "train": "on the rows to learn from, after the release",
         "before": "on all rows, before the splits",
     }
+    by_persons = comparison.persons is not None
+    whose = f" of {counted(comparison.persons, 'person')}" if comparison.persons is not None else ""
+    size, learned = ("persons", "persons to learn from") if by_persons else ("size", "rows to learn from")
     facts = {
-        "table": f"{comparison.name}, {counted(comparison.rows, 'row')}",
+        "table": f"{comparison.name}, {counted(comparison.rows, 'row')}{whose}",
         "class": comparison.target,
         "quasi-identifiers": ", ".join(comparison.quasi_identifiers) + free,
-        "protocol": f"{comparison.splitting}; only rows to learn from are released; the same splits for all methods",
+        "protocol": f"{comparison.splitting}; only {learned} are released; the same splits for all methods",
         "feeding": f"{setup.feeding} (suppressed and missing cells are missing; means and midpoints are numbers)",
         "test rows": "through the plan where a method generalizes, else as they are, numbers in the plan's public bins",
         "measure": _measure_words(comparison.measure),
         "baseline": f"{comparison.measure.baseline}, as the rows to learn from have it",
         "interval": _interval_words(comparison),
-        "risk": "mean over the released rows of one over the size of their group, counted on the released frame",
+        "risk": f"mean over the released rows of one over the {size} of their group, counted on the released frame",
         "seed": str(setup.seed),
         "took": f"{in_words(comparison.seconds)}; seconds in tables are CPU seconds",
         "versions": ", ".join(f"{name} {number}" for name, number in comparison.versions.items()),
@@ -159,6 +199,7 @@ def _measure_words(measure: Measure) -> str:
     more = {
         "balanced-accuracy": "the mean over the classes of the share of their rows that are right",
         "auc": "the chance that a row of a class is ranked above one of the others; 0.5 by chance",
+        "person-accuracy": "the mean over persons of the share of their rows that are right",
         "log-loss": f"mean of -ln of the true class's probability, of which less than {LEAST_SHARE} counts as that",
     }
     return f"{measure.words}: {more[measure.name]}" if measure.name in more else "accuracy: the share of right rows"
@@ -166,6 +207,10 @@ def _measure_words(measure: Measure) -> str:
 
 def _interval_words(comparison: Comparison) -> str:
     folds = len({(run.repetition, run.fold) for run in comparison.runs})
+    if comparison.persons is not None and comparison.measure in (ACCURACY, PERSON_ACCURACY):
+        return (
+            f"95 %, persons of the test drawn anew {RESAMPLES} times; repetitions test the same persons and add nothing"
+        )
     if comparison.measure is not ACCURACY and folds < ENOUGH_FOLDS:
         return f"95 %, t over {folds} splits, which are few" if folds > 1 else "none: there is one split"
     if folds >= ENOUGH_FOLDS:

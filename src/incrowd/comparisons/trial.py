@@ -17,7 +17,8 @@ from incrowd.comparisons.choices import KADET, MAJORITY, UNPROTECTED, Choice
 from incrowd.comparisons.examples import Examples, discretize
 from incrowd.comparisons.feeding import Feeding, Parts, feed_release, feed_unprotected
 from incrowd.comparisons.learners.catalog import find_learner
-from incrowd.comparisons.learners.learner import Learner
+from incrowd.comparisons.learners.learner import Learner, predicted
+from incrowd.comparisons.persons import person_quality, person_words
 from incrowd.comparisons.protocol import Protocol, RowSplit, seed_of
 from incrowd.comparisons.releasing import ReleaseRisk, publish_and_score, release_rows, risk_of
 from incrowd.comparisons.scores import quality
@@ -57,6 +58,7 @@ class Setup:
     discretize: str | None = None  # MDL cuts: "train" after the release, "before" on all rows, before the splits
     preferences: Preferences = INDIFFERENT  # weights and limits of all releases
     own: tuple[Learner, ...] = ()  # learners that are passed, and not found by their names
+    by_rows: bool = False  # rows are split although they are not persons: wrong, to see how wrong
 
     def __post_init__(self) -> None:
         if self.discretize not in DISCRETIZE:
@@ -86,6 +88,11 @@ class Result:
     average_risk: float | None = None
     largest_risk: float | None = None
     pure_rows: float | None = None
+    person_accuracy: float | None = None
+    accuracy_error: float | None = None
+    person_accuracy_error: float | None = None
+    train_persons: int | None = None
+    test_persons: int | None = None
     release_seconds: float = 0.0
     learn_seconds: float = 0.0
 
@@ -100,9 +107,14 @@ class Laboratory:
     @cached_property
     def splits(self) -> dict[tuple[int, int], RowSplit]:
         """The splits by repetition and fold."""
-        classes = self.subject.classes.codes.astype(np.int64)
-        by = self.subject.split_by
-        splits = self.setup.protocol.splits(classes, self.setup.seed, None if by is None else by.codes)
+        classes, seed = self.subject.classes.codes.astype(np.int64), self.setup.seed
+        by, persons = self.subject.split_by, None if self.setup.by_rows else self.subject.persons
+        if persons is not None and by is None:
+            splits = persons.splits(self.setup.protocol, classes, seed)
+        else:
+            splits = self.setup.protocol.splits(classes, seed, None if by is None else by.codes)
+        if persons is not None:
+            persons.check_apart(splits, self.splitting)
         return {(split.repetition, split.fold): split for split in splits}
 
     @cached_property
@@ -116,14 +128,24 @@ class Laboratory:
     @property
     def splitting(self) -> str:
         """How rows are split, in words."""
-        by = self.subject.split_by
-        return str(self.setup.protocol) if by is None else f"{self.setup.protocol}; {by}"
+        by, persons = self.subject.split_by, self.subject.persons
+        if persons is None:
+            return str(self.setup.protocol) if by is None else f"{self.setup.protocol}; {by}"
+        if self.setup.by_rows:
+            return f"{self.setup.protocol}, by rows: persons are in both parts, which is wrong"
+        whole = f"persons of {persons.name} stay in one part"
+        return (
+            f"{person_words(self.setup.protocol)}; {whole}" if by is None else f"{self.setup.protocol}; {by}; {whole}"
+        )
 
     def run(self, trial: Trial) -> list[Result]:
         """The results of a trial, one for each learner; what cannot be done is said, not raised."""
         split = self.splits[trial.repetition, trial.fold]
         parts = self.subject.parts(split)
         blank = Result(*trial.name, "", train_rows=len(split.train), test_rows=len(split.test))
+        if self.subject.persons is not None:
+            learned, tested = (self.subject.persons.take(rows).count for rows in (split.train, split.test))
+            blank = replace(blank, train_persons=learned, test_persons=tested)
         try:
             return list(self._results(trial, split, parts, blank))
         except VerificationError:
@@ -135,23 +157,25 @@ class Laboratory:
     def _results(self, trial: Trial, split: RowSplit, parts: Parts, blank: Result) -> Iterator[Result]:
         begun = time.process_time()
         if trial.choice.method == MAJORITY:
-            yield _judged(replace(blank, learner=MAJORITY), _majority(parts), parts.truth)
+            yield self._judged(replace(blank, learner=MAJORITY), _majority(parts), parts.truth, split)
         elif trial.choice.method == KADET:
-            scores, risk = publish_and_score(parts, self.subject.schema, trial.k, dict(trial.choice.parameters))
+            owners = self.subject.owners(split.train)
+            scores, risk = publish_and_score(parts, self.subject.schema, trial.k, dict(trial.choice.parameters), owners)
             spent = time.process_time() - begun
             known = _with_risk(replace(blank, learner=KADET, release_seconds=spent), risk)
-            yield _judged(known, scores, parts.truth)
+            yield self._judged(known, scores, parts.truth, split)
         else:
             train, test, known = self._fed(trial, split, parts, blank)
             for learner in trial.learners:
-                yield self._learned(learner, trial, train, test, known)
+                yield self._learned(learner, trial, train, test, known, split)
 
     def _fed(self, trial: Trial, split: RowSplit, parts: Parts, blank: Result) -> tuple[Examples, Examples, Result]:
         """The rows as the learners get them, and what is known of the release."""
         schema, begun = self.subject.schema, time.process_time()
         if trial.choice.method == UNPROTECTED:
             codes = {name: parts.train[name].codes for name in schema.quasi_identifiers}
-            known = _with_risk(blank, risk_of(pl.DataFrame(codes), parts.train[parts.target]))
+            owners = self.subject.owners(split.train)
+            known = _with_risk(blank, risk_of(pl.DataFrame(codes), parts.train[parts.target], owners))
             known = replace(known, released_rows=parts.train.height, cells_kept=1.0)
             train, test = feed_unprotected(parts)
         else:
@@ -164,6 +188,7 @@ class Laboratory:
                 KAnonymity(trial.k),
                 self._seed("release", trial),
                 preferences=self.setup.preferences,
+                owners=self.subject.owners(split.train),
             )
             spent = time.process_time() - begun
             known = replace(
@@ -179,7 +204,9 @@ class Laboratory:
             train, test = discretize(train, test)
         return train, test, known
 
-    def _learned(self, name: str, trial: Trial, train: Examples, test: Examples, known: Result) -> Result:
+    def _learned(
+        self, name: str, trial: Trial, train: Examples, test: Examples, known: Result, split: RowSplit
+    ) -> Result:
         """What one learner makes of it. The message of one that fails may quote values and is not told."""
         known = replace(known, learner=name)
         learner = next((own for own in self.setup.own if own.name == name), None) or find_learner(name)
@@ -194,7 +221,16 @@ class Laboratory:
         if scores.shape != (test.height, len(test.labels)):
             return replace(known, status=f"failed: {name} gave no score for each row and class")
         spent = time.process_time() - begun
-        return replace(_judged(known, scores, test.classes), learn_seconds=spent)
+        return replace(self._judged(known, scores, test.classes, split), learn_seconds=spent)
+
+    def _judged(self, result: Result, scores: Numbers, truth: Codes, split: RowSplit) -> Result:
+        """The result with all measures; those of persons where rows are not persons."""
+        figures = asdict(quality(scores, truth))
+        if (persons := self.subject.persons) is not None:
+            seed = seed_of(self.setup.seed, "persons", split.repetition, split.fold)
+            figures |= asdict(person_quality(predicted(scores) == truth, persons.codes[split.test], seed))
+        known: dict[str, Any] = {name: None if math.isnan(value) else value for name, value in figures.items()}
+        return replace(result, **known)
 
     def _seed(self, purpose: str, trial: Trial) -> int:
         return seed_of(self.setup.seed, purpose, *trial.name)
@@ -208,12 +244,6 @@ def learners_of(trial: Trial) -> Sequence[str]:
 def _majority(parts: Parts) -> Numbers:
     counts = parts.train[parts.target].counts
     return np.tile(counts / counts.sum(), (parts.test.height, 1))
-
-
-def _judged(result: Result, scores: Numbers, truth: Codes) -> Result:
-    figures = asdict(quality(scores, truth))
-    known: dict[str, Any] = {name: None if math.isnan(value) else value for name, value in figures.items()}
-    return replace(result, **known)
 
 
 def _with_risk(result: Result, risk: ReleaseRisk) -> Result:

@@ -86,7 +86,7 @@ def _started() -> subprocess.Popen[bytes]:
     here = str(Path(incrowd.__file__).parents[1])
     path = os.pathsep.join(dict.fromkeys([here, *filter(None, sys.path)]))
     environment = {**os.environ, "PYTHONPATH": path, **dict.fromkeys(_ONE_THREAD, "1")}
-    command = [sys.executable, "-m", "incrowd.comparisons.workers"]
+    command = [sys.executable, "-P", "-m", "incrowd.comparisons.workers"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
+from typing import TypeVar
 
+T = TypeVar("T")
 _SPACES = re.compile("[\t\n\v\f\r\x85\u2028\u2029]+")
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _NEAR = 1e-9  # a sum of shares misses 0 and 1 by rounding errors
@@ -66,3 +68,15 @@ def short_number(number: float | None) -> str:
     if 0 < abs(number) < 0.0005:
         return "<0.001" if number > 0 else ">-0.001"
     return f"{number:.3g}"
+
+
+def outline(root: T, below: Callable[[T], Sequence[T]]) -> Iterator[tuple[str, T]]:
+    """The nodes of a tree, each after its parent, with the lines that lead to it. Nothing recurses."""
+    waiting = [(root, "", "")]
+    while waiting:
+        node, before, corner = waiting.pop()
+        yield before + corner, node
+        inner = before + {"": "", "├─ ": "│  ", "└─ ": "   "}[corner]
+        children = below(node)
+        corners = ["├─ "] * (len(children) - 1) + ["└─ "]
+        waiting += reversed([(child, inner, mark) for child, mark in zip(children, corners, strict=False)])

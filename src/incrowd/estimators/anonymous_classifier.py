@@ -14,7 +14,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from incrowd.errors import ParameterError
-from incrowd.estimators.arrays import frame_of
 from incrowd.estimators.releasing import Releasing
 from incrowd.methods.catalog import METHODS, MethodOrName
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -43,13 +42,19 @@ class AnonymousClassifier(ClassifierMixin, Releasing):  # type: ignore[misc]
         publishes counts; if rows may be left out (``lose``) ``kactus-plus``, and if there are hierarchies or limits
         (``at_most``, ``apart``) ``infogain-mondrian``, which can keep them. No accuracy is measured to choose.
     k
-        The smallest number of rows that may share their released quasi-identifiers.
+        The smallest number of rows that may share their released quasi-identifiers; of persons, if rows have a
+        ``person``.
     parameters
         Parameters of the method that is named.
     quasi_identifiers
         The columns an attacker may know; if left out, all that ``require`` does not name.
     require, class_sensitive, hierarchies, known_together, weights, at_most, apart, lose
         As for :func:`incrowd.release`.
+    person
+        The column of X that says whose row it is, where a person may have several. It is no feature: nothing is learned
+        from it, and rows to predict need not have it. Where X has no such column, pass the persons to ``fit``.
+    person_ids, missing_persons
+        How persons are read, as for :func:`incrowd.release`.
     random_state
         For experiments only; chance is cryptographic if left out.
 
@@ -89,6 +94,9 @@ class AnonymousClassifier(ClassifierMixin, Releasing):  # type: ignore[misc]
         at_most: Mapping[str, int] | None = None,
         apart: Mapping[str, Any] | None = None,
         lose: str | float | None = None,
+        person: str | None = None,
+        person_ids: str | None = None,
+        missing_persons: str | None = None,
         random_state: int | None = None,
     ) -> None:
         self.learner = learner
@@ -104,11 +112,17 @@ class AnonymousClassifier(ClassifierMixin, Releasing):  # type: ignore[misc]
         self.at_most = at_most
         self.apart = apart
         self.lose = lose
+        self.person = person
+        self.person_ids = person_ids
+        self.missing_persons = missing_persons
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Release the rows and learn from the release; raises unless everything that is asked for holds."""
-        self.release_, _ = self._released(X, y)
+    def fit(self, X: Any, y: Any, person: Any = None) -> Self:
+        """Release the rows and learn from the release; raises unless everything that is asked for holds.
+
+        ``person`` has the person of each row, where rows are not persons and X has no column that says so.
+        """
+        self.release_, _ = self._released(X, y, person)
         self.learner_ = self._received(self.release_).classifier(self.learner)
         return self
 
@@ -134,7 +148,7 @@ class AnonymousClassifier(ClassifierMixin, Releasing):  # type: ignore[misc]
     def _plain(self, X: Any) -> pl.DataFrame:
         """Plain rows as a frame."""
         check_is_fitted(self, "learner_")
-        return frame_of(self, X, reset=False)[0]
+        return self._frame(X)[0]
 
     def _by_class(self, scores: npt.NDArray[np.float64], lost: float) -> npt.NDArray[np.float64]:
         """The learner's scores in the order of ``classes_``, which may be another than that of their names."""

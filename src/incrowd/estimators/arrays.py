@@ -1,16 +1,18 @@
-"""What comes from scikit-learn, as incrowd reads it: X as a frame, y as numbered classes."""
+"""What comes from scikit-learn, as incrowd reads it: X as a frame, y as numbered classes, persons as text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from incrowd.errors import ParameterError
 from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import MISSING_MARKERS, Origin
 from incrowd.vocabulary.schema import ColumnType
@@ -33,6 +35,36 @@ def frame_of(estimator: Any, X: Any, *, reset: bool, missing: bool = True) -> tu
         columns = [pl.Series(name, X[:, i].tolist(), strict=False) for i, name in enumerate(names)]
         return pl.DataFrame(columns), Origin("polars", missing=())
     return pl.from_numpy(np.ascontiguousarray(X), schema=names), Origin("polars", missing=())
+
+
+def without_person(X: Any, person: str | None) -> tuple[Any, list[Any] | None]:
+    """X without the column that says whose row it is, and that column; None where X does not have it."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if person is None or names is None or person not in list(names):
+        return X, None
+    frame = nw.from_native(X, eager_only=True)
+    return frame.drop(person).to_native(), frame[person].to_list()
+
+
+def persons_of(estimator: Any, named: list[Any] | None, person: Any, rows: int) -> pl.Series | None:
+    """The person of each row as text: of the column that the estimator names, or as passed; None if rows are such."""
+    column = estimator.person
+    if person is None:
+        if column is not None and named is None:
+            raise ParameterError(
+                f"X has no column {column!r} that says whose row it is. Leave person= out of "
+                f"{type(estimator).__name__}, and pass it to fit: fit(X, y, person=…), a person for each row."
+            )
+        values = named
+    elif column is not None:
+        raise ParameterError("Say once whose rows they are: by a column of X, or by what is passed to fit.")
+    else:
+        values = person.tolist() if hasattr(person, "tolist") else list(person)
+    if values is None:
+        return None
+    if len(values) != rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[rows, len(values)]}")
+    return pl.Series([None if value is None or value != value else str(value) for value in values], dtype=pl.String)
 
 
 def numbered_classes(estimator: Any, y: Any, rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:

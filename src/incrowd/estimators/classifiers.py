@@ -18,7 +18,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from incrowd.errors import ParameterError, ValuesError, guarded
-from incrowd.estimators.arrays import column_type, frame_of, numbered_classes, target_name
+from incrowd.estimators.arrays import (
+    column_type,
+    frame_of,
+    free_name,
+    numbered_classes,
+    persons_of,
+    target_name,
+    without_person,
+)
 from incrowd.models.drawings import export_text
 from incrowd.models.equivalent_table import to_table
 from incrowd.models.induction.kadet import KAdet
@@ -27,10 +35,12 @@ from incrowd.models.pmml import to_pmml
 from incrowd.models.published_tree import PublishedTree
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.frames import to_frame_like
+from incrowd.tables.reading.persons import owners_of
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe, with_hierarchies
-from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedTable, OwnedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 
@@ -40,8 +50,8 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     k
-        Every span has at least this many people: whoever knows the public attributes of a person cannot tell that
-        person from k - 1 others by the tree.
+        Every span has at least this many rows, or persons, if rows have a ``person``: whoever knows the public
+        attributes of a person cannot tell that person from k - 1 others by the tree.
     private
         The columns an attacker does not know; all others are public. Columns of an array are ``x0``, ``x1``, …
     class_private
@@ -60,6 +70,11 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         a missing value in ``predict`` that nothing stands for rests at the node that asks for it.
     bins
         Numbers are counted in at most this many bins of equal size.
+    person
+        The column of X that says whose row it is, where a person may have several; no attribute of the tree. Where X
+        has no such column, pass the persons to ``fit``.
+    person_ids, missing_persons
+        How persons are read, as for :func:`incrowd.release`.
 
     Attributes
     ----------
@@ -91,6 +106,9 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         prune: bool | None = None,
         fill: str | None = None,
         bins: int | None = 1024,
+        person: str | None = None,
+        person_ids: str | None = None,
+        missing_persons: str | None = None,
     ) -> None:
         self.k = k
         self.private = private
@@ -102,16 +120,27 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.prune = prune
         self.fill = fill
         self.bins = bins
+        self.person = person
+        self.person_ids = person_ids
+        self.missing_persons = missing_persons
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Grow the tree and recount it by the independent checker; raises unless everything holds."""
+    def fit(self, X: Any, y: Any, person: Any = None) -> Self:
+        """Grow the tree and recount it by the independent checker; raises unless everything holds.
+
+        ``person`` has the person of each row, where rows are not persons and X has no column that says so.
+        """
         frame, _ = self._frame(X, reset=True)
+        persons = persons_of(self, without_person(X, self.person)[1], person, frame.height)
         self.classes_, codes = numbered_classes(self, y, frame.height)
         if len(self.classes_) < 2:
             raise ValueError(f"{type(self).__name__} needs at least 2 classes; y has one class")
         self._target = target_name(y, frame.columns)
         frame = frame.with_columns(pl.Series(self._target, codes).cast(pl.String))
-        made = guarded(run_model)(ModelJob(frame, self._recipe(frame), self._method()))
+        whose = None if persons is None else self.person or free_name("person", frame.columns)
+        recipe = self._recipe(frame, whose)
+        if persons is not None and whose is not None:
+            frame = frame.with_columns(persons.alias(whose))
+        made = guarded(run_model)(ModelJob(frame, recipe, self._method()))
         self.model_ = _with_classes(made.model, self.classes_)
         self.verdict_ = made.verdict
         return self
@@ -144,16 +173,24 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         return to_pmml(self.model_)
 
-    def to_table(self, X: Any, y: Any, *, private: str = "tested") -> Any:
+    def to_table(self, X: Any, y: Any, person: Any = None, *, private: str = "tested") -> Any:
         """The training rows as the tree tells them apart, shuffled, with their classes.
 
-        Every combination of public attributes is shared by k rows. See :mod:`incrowd.models.equivalent_table`.
+        Every combination of public attributes is shared by k rows, or persons. See
+        :mod:`incrowd.models.equivalent_table`.
         """
         table, origin = self._encoded(X, with_classes=column_or_1d(y)), self._frame(X, reset=False)[1]
+        persons = persons_of(self, without_person(X, self.person)[1], person, table.height)
+        if persons is not None:
+            source = Source(persons.alias("person").to_frame(), Origin("polars", missing=()))
+            whose = owners_of(source, Persons("person", self.person_ids, self.missing_persons or "refuse"))
+            table = table if whose.kept is None else table.take(whose.kept)
+            table = OwnedTable(table.columns, table.height, whose.codes)
         return to_frame_like(to_table(self.model_, table, private=private), origin)
 
     def _frame(self, X: Any, reset: bool) -> tuple[pl.DataFrame, Origin]:
         """The rows as a polars frame; where missing values are not filled, there must be none."""
+        X = without_person(X, self.person)[0]
         frame, origin = frame_of(self, X, reset=reset, missing=self.fill is not None)
         if not reset and self.fill is None:
             _refuse_missing(frame)
@@ -172,7 +209,7 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             bins=self.bins,
         )
 
-    def _recipe(self, frame: pl.DataFrame) -> Recipe:
+    def _recipe(self, frame: pl.DataFrame, person: str | None) -> Recipe:
         roles = {self._target: Role.TARGET}
         public = [name for name in frame.columns if name not in (self._target, *self.private)]
         if not public:
@@ -182,7 +219,10 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             name: {"type": column_type(dtype)} | ({"role": roles[name]} if name in roles else {})
             for name, dtype in frame.schema.items()
         }
-        recipe = Recipe(k=self.k, columns=columns, reading={"missing": []})
+        if person is not None:
+            columns[person] = {"role": Role.PERSON}
+        ids, gaps = self.person_ids, self.missing_persons
+        recipe = Recipe(k=self.k, columns=columns, reading={"missing": []}, person_ids=ids, missing_persons=gaps)
         return with_hierarchies(recipe, self.hierarchies or {})
 
     def _encoded(self, X: Any, with_classes: npt.NDArray[Any] | None = None) -> EncodedTable:

@@ -15,7 +15,16 @@ import polars as pl
 from sklearn.base import BaseEstimator
 
 from incrowd.errors import ParameterError, guarded
-from incrowd.estimators.arrays import class_words, frame_of, numbered_classes, released_type, target_name
+from incrowd.estimators.arrays import (
+    class_words,
+    frame_of,
+    free_name,
+    numbered_classes,
+    persons_of,
+    released_type,
+    target_name,
+    without_person,
+)
 from incrowd.methods.catalog import METHODS, MethodOrName, find_method
 from incrowd.recipients.received import ReceivedRelease, open_release
 from incrowd.releases.job import Job
@@ -25,14 +34,17 @@ from incrowd.tables.options import MethodOptions, Promise, Run, What
 from incrowd.tables.reading.source import Origin
 from incrowd.tables.recipe import Recipe, asked_recipe
 from incrowd.vocabulary.option import options_of
+from incrowd.vocabulary.persons import PersonOptions
 from incrowd.vocabulary.requirement import subject_names
 from incrowd.vocabulary.schema import Role
 
 _NAMES = (
     *("k", "quasi_identifiers", "require", "class_sensitive", "hierarchies"),
     *("known_together", "weights", "at_most", "apart", "lose", "form"),
+    *("person", "person_ids", "missing_persons"),
 )
-ASKED = {one.name: one for group in (What, Promise, MethodOptions) for one in options_of(group) if one.name in _NAMES}
+_GROUPS = (What, PersonOptions, Promise, MethodOptions)
+ASKED = {one.name: one for group in _GROUPS for one in options_of(group) if one.name in _NAMES}
 """The options of a release that may be parameters of a face."""
 
 
@@ -41,20 +53,30 @@ class Releasing(BaseEstimator):  # type: ignore[misc]
 
     k: int
     quasi_identifiers: Iterable[str] | None
+    person: str | None
     random_state: int | None
 
     def _method_and_parameters(self) -> tuple[MethodOrName, Mapping[str, Any]]:
         """The method of the release."""
         raise NotImplementedError
 
-    def _released(self, X: Any, y: Any) -> tuple[Release, Origin]:
+    def _frame(self, X: Any, *, reset: bool = False) -> tuple[pl.DataFrame, Origin]:
+        """The rows as a frame, and the kind of container that X is. Whose row it is, is no feature."""
+        return frame_of(self, without_person(X, self.person)[0], reset=reset)
+
+    def _released(self, X: Any, y: Any, person: Any = None) -> tuple[Release, Origin]:
         """The verified release of the rows with their classes, and the kind of container that X is."""
-        frame, origin = frame_of(self, X, reset=True)
+        frame, origin = self._frame(X, reset=True)
+        persons = persons_of(self, without_person(X, self.person)[1], person, frame.height)
         self.classes_, numbers = numbered_classes(self, y, frame.height)
         self._target = target_name(y, frame.columns)
         words = pl.Series(self._target, class_words(self.classes_), pl.String)
         frame = frame.with_columns(words.gather(numbers))
-        release = guarded(run_release)(Job(frame, self._recipe(frame), run=Run(seed=self.random_state)))
+        whose = None if persons is None else self.person or free_name("person", frame.columns)
+        recipe = self._recipe(frame, whose)
+        if persons is not None and whose is not None:
+            frame = frame.with_columns(persons.alias(whose))
+        release = guarded(run_release)(Job(frame, recipe, run=Run(seed=self.random_state)))
         self.plan_ = release.plan
         self.verdict_ = release.verdict
         return release, origin
@@ -69,9 +91,10 @@ class Releasing(BaseEstimator):  # type: ignore[misc]
         places = {word: place for place, word in enumerate(class_words(self.classes_))}
         return np.array([places[word] for word in words], np.intp)
 
-    def _recipe(self, frame: pl.DataFrame) -> Recipe:
+    def _recipe(self, frame: pl.DataFrame, person: str | None) -> Recipe:
         """What is asked for; every column of X that nothing is said of is one that an attacker may know."""
         options: Any = {name: value for name in ASKED if (value := getattr(self, name, None)) is not None}
+        options["person"] = person
         options["method"], options["parameters"] = self._method_and_parameters()
         options["target"] = self._target
         recipe = asked_recipe(options)

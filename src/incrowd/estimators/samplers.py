@@ -15,7 +15,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from incrowd.errors import ParameterError
-from incrowd.estimators.arrays import frame_of
 from incrowd.estimators.plain_rows import plain_rows
 from incrowd.estimators.releasing import ASKED, Releasing
 from incrowd.methods.catalog import MethodEntry, MethodOrName
@@ -39,20 +38,20 @@ class Sampler(Releasing):
     output: str
     deals: int
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Decide on the release of the rows."""
-        self._released(X, y)
+    def fit(self, X: Any, y: Any, person: Any = None) -> Self:
+        """Decide on the release of the rows; ``person`` has the person of each row, where X has no column of them."""
+        self._released(X, y, person)
         self._transforms = True
         return self
 
-    def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """The released rows, in random order, and their classes; see ``output``."""
+    def fit_resample(self, X: Any, y: Any, person: Any = None) -> tuple[Any, Any]:
+        """The released rows, in random order, and their classes; see ``output``. ``person`` as for ``fit``."""
         if self.output not in (DECODED, RELEASED):
             raise ParameterError(f"output must be {DECODED!r} or {RELEASED!r}.")
-        release, origin = self._released(X, y)
+        release, origin = self._released(X, y, person)
         self._transforms = False
         if self.output == DECODED:
-            frame, _ = frame_of(self, X, reset=False)
+            frame, _ = self._frame(X)
             rows = plain_rows(self._received(release), frame, deals=self.deals, seed=self.random_state)
             names = frame.columns
         else:
@@ -64,7 +63,7 @@ class Sampler(Releasing):
     def transform(self, X: Any) -> Any:
         """New rows as the plan shows them, in their order; no promise is counted on them."""
         check_is_fitted(self, "plan_")
-        frame, origin = frame_of(self, X, reset=False)
+        frame, origin = self._frame(X)
         return _like(show_new_rows(self.plan_, Source(frame, origin)), X, origin)
 
     def _method_and_parameters(self) -> tuple[MethodOrName, Mapping[str, Any]]:
@@ -100,7 +99,7 @@ _DOCUMENTATION = """``{name}`` as a sampler: {summary}.
 Parameters
 ----------
 k
-    The smallest number of rows that may share their released quasi-identifiers.
+    The smallest number of rows that may share their released quasi-identifiers; of persons, if rows have a ``person``.
 quasi_identifiers
     The columns an attacker may know; if left out, all that ``require`` does not name.
 {asked}
@@ -161,7 +160,8 @@ def _release_options(entry: MethodEntry) -> list[str]:
         "apart": entry.limits_levels,
         "lose": entry.loses_on_request,
     }
-    return ["require", "class_sensitive", "hierarchies", *(name for name, can in able.items() if can)]
+    persons = ("person", "person_ids", "missing_persons")
+    return [*persons, "require", "class_sensitive", "hierarchies", *(name for name, can in able.items() if can)]
 
 
 def _constructor(signature: Signature) -> Callable[..., None]:

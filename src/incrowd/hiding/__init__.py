@@ -2,10 +2,10 @@
 
 ::
 
-    pipeline -> request     what is asked for, and the table, read and encoded (on_disk: larger than memory)
+    pipeline -> request     what is asked for, and the table, read and encoded, in memory or on disk
              -> planner     many cells in one plan, by one of the methods
-                methods       the hiders by name: bayes_hiders (with other_rows), id3, generic
-                adversaries   who guesses: naive_bayes, id3, any classifier of scikit-learn
+                methods       the hiders by name: bayes_hiders (with other_rows), id3, against anybody
+                adversaries   who guesses: naive Bayes, id3, any classifier of scikit-learn
                 secret        one confidential cell, the draws, the steps
                 published     what cells show (taxonomy), counted cell by cell, with a way back
              -> account     what the verification and the reader are told; evaluation: costs, pattern attack

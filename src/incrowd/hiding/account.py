@@ -16,13 +16,13 @@ from incrowd.errors import Notice
 from incrowd.hiding.adversaries import Adversary, SklearnAdversary
 from incrowd.hiding.bayes_hiders import GroupHider
 from incrowd.hiding.evaluation import costs, pattern_attack
-from incrowd.hiding.methods import method_named
-from incrowd.hiding.planner import CellOutcome, HidingPlan, Prediction, replay
+from incrowd.hiding.methods import Hider, method_named
+from incrowd.hiding.planner import CellOutcome, HidingPlan, replay
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.request import MOST_VALUES, HidingInput, HidingRequest
 from incrowd.hiding.secret import Status
 from incrowd.hiding.taxonomy import HIDDEN
-from incrowd.report.hiding_facts import CellFacts, Change, CostFacts, Guess, HidingFacts, Judged, PatternFacts
+from incrowd.report.hiding_facts import CellFacts, Change, CostFacts, Guess, HidingFacts, PatternFacts
 from incrowd.tables.publishing.serialise import safe_name, write_pieces
 from incrowd.verification.hidden_cells import Withheld
 from incrowd.verification.inference import Inference
@@ -58,7 +58,7 @@ class Account:
 
     @cached_property
     def _judges(self) -> tuple[Adversary, ...]:
-        return self.request.judges(large=self.source.rows.large)
+        return self.request.judges(large=self.source.large)
 
     def withheld(self) -> Withheld:
         """What the verification is told, in the column names of the written file; the cells are those asked for."""
@@ -79,7 +79,7 @@ class Account:
         if place is None or any(column.hierarchy is not None for column in self.source.schema.columns):
             return None
         right = {
-            (outcome.cell.row, self.rename(outcome.cell.attribute)): outcome.predictions[place].right_after
+            (outcome.cell.row, self.rename(outcome.cell.attribute)): outcome.judged[place].after is Guess.RIGHT
             for outcome in self.plan.outcomes
         }
         predictors = [self.rename(name) for name in self.source.predictors]
@@ -104,12 +104,11 @@ class Account:
     def facts(self, verdict: Verdict) -> HidingFacts:
         """All facts; the suppression-pattern attack only if asked for."""
         plan, request, first_row = self.plan, self.request, self.request.first_row
-        not_run = self._cannot_attack() if request.attack else "not requested"
-        patterns = [None if not_run else self._pattern(outcome) for outcome in plan.outcomes]
+        patterns, not_run = self._patterns()
         shows = {(change.row, change.attribute): change.shows for change in plan.changes}
         measured, not_measured = self._measured()
         return HidingFacts(
-            source=request.path.name if request.path else f"a {self.source.rows.origin.form} table",
+            source=request.path.name if request.path else f"a {self.source.origin.form} table",
             output=request.to.name if request.to else None,
             method=plan.method,
             degree=plan.options.degree,
@@ -149,7 +148,7 @@ class Account:
             reason=_REASONS[outcome.status] + (_BY_CHANCE if outcome.only_by_chance else ""),
             shows=shows,
             changed=outcome.changed,
-            judged=tuple(map(_judged, outcome.predictions)),
+            judged=outcome.judged,
             pattern=pattern,
         )
 
@@ -166,29 +165,32 @@ class Account:
         """Who still guesses how many cells."""
         cells = len(self.plan.outcomes)
         for place, adversary in enumerate(self._judges):
-            right = sum(outcome.predictions[place].right_after for outcome in self.plan.outcomes)
+            right = sum(outcome.judged[place].after is Guess.RIGHT for outcome in self.plan.outcomes)
             if right:
                 message = f"still guesses {right} of {cells} confidential cells. See the report for which, and why."
                 yield Notice("still-guessed", adversary.name, message)
 
-    def _cannot_attack(self) -> str:
+    def _patterns(self) -> tuple[list[PatternFacts | None], str]:
+        """What the pattern of hidden cells tells of each cell, and why nobody looked."""
         hider = method_named(self.plan.method, self._judges).make(self.plan.options)
-        return "the method takes several cells together" if isinstance(hider, GroupHider) else ""
+        if not self.request.attack:
+            return [None] * len(self.plan.outcomes), "not requested"
+        if isinstance(hider, GroupHider):
+            return [None] * len(self.plan.outcomes), "the method takes several cells together"
+        return [self._pattern(outcome, hider) for outcome in self.plan.outcomes], ""
 
-    def _pattern(self, outcome: CellOutcome) -> PatternFacts:
+    def _pattern(self, outcome: CellOutcome, hider: Hider) -> PatternFacts:
         """The attack on one cell, with all other confidential cells blank."""
         published = PublishedTable(self.source.table, self.source.schema, self.plan.predictors)
         for other in self.plan.outcomes:
             if other is not outcome:
                 published.show([other.cell.row], other.cell.attribute, HIDDEN)
-        hider = method_named(self.plan.method, self._judges).make(self.plan.options)
-        assert not isinstance(hider, GroupHider)
         attack = pattern_attack(published, outcome.cell.row, outcome.cell.attribute, hider)
         return PatternFacts(float(attack.lift), float(attack.worst_lift), attack.patterns)
 
     def _measured(self) -> tuple[tuple[str, ...], str]:
         """The columns the costs are taken over, and why there are none."""
-        narrow = [name for name in self.source.schema.names if self.source.values[name] <= MOST_VALUES]
+        narrow = [name for name in self.source.schema.names if self.source.counts[name].values <= MOST_VALUES]
         changed = {change.attribute for change in self.plan.changes}
         names = narrow if len(narrow) <= _MOST_COLUMNS else [name for name in narrow if name in changed]
         if not names:
@@ -214,17 +216,3 @@ class Account:
 def _codes(column: EncodedColumn, rows: slice) -> pl.Series:
     codes = pl.Series(np.asarray(column.codes[rows]).astype(np.int32))
     return codes.replace(column.missing_code, None)
-
-
-def _judged(prediction: Prediction) -> Judged:
-    return Judged(
-        prediction.adversary,
-        _guess(prediction.before, prediction.right_before),
-        _guess(prediction.after, prediction.right_after),
-    )
-
-
-def _guess(label: str | None, right: bool) -> Guess:
-    if label is None:
-        return Guess.CANNOT_TELL
-    return Guess.RIGHT if right else Guess.WRONG

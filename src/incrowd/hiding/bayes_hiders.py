@@ -18,7 +18,7 @@ from operator import attrgetter
 from typing import ClassVar, TypeVar
 
 from incrowd.errors import ParameterError
-from incrowd.hiding.naive_bayes import BayesAdversary, Belief, Scores, best, without
+from incrowd.hiding.adversaries import BayesAdversary, Belief, Scores, best, without
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.secret import Chose, Figure, Secret, Status, hide_or_delete
 from incrowd.hiding.taxonomy import HIDDEN

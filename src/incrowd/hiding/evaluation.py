@@ -1,6 +1,9 @@
 """What a hiding costs the table, and what its pattern gives away.
 
-Costs are the metrics of the thesis, from the counts of the source and of what is published.
+Costs are the metrics of the thesis, from the counts of the source and of what is published; all logs base 2. A
+*transition* counts, for one column, the rows by what their cell was (a node of the taxonomy, 0 for missing) and what it
+is published as. Distributions and contingencies are over the values of a column; cells that show a group are shared out
+among its values beforehand.
 
 The suppression-pattern attack: the attacker knows the program and every cell of the source but the confidential one,
 re-runs the hider for each value the cell may have, and compares what it would have hidden with what was hidden. That is
@@ -12,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
@@ -23,18 +26,9 @@ import numpy.typing as npt
 from incrowd.errors import ParameterError
 from incrowd.hiding.methods import Hider
 from incrowd.hiding.published import PublishedTable
-from incrowd.hiding.secret import Secret, secret_at
+from incrowd.hiding.secret import Chance, Secret, secret_at
 from incrowd.hiding.taxonomy import HIDDEN
-from incrowd.measures.hiding_metrics import (
-    Divergence,
-    InformationChange,
-    direct_distance,
-    information_change,
-    kullback_leibler,
-    leaf_weights,
-    summed,
-    uncertainty,
-)
+from incrowd.measures.information import mutual_information
 
 _WIDEST = 5000  # values of a column: counts of two such columns together take 200 MB
 Matrix = npt.NDArray[np.float64]
@@ -44,7 +38,7 @@ Pattern = tuple[tuple[int, str, int], ...]
 
 @dataclass(frozen=True)
 class Costs:
-    """The price of a hiding over some columns; see :mod:`incrowd.measures.hiding_metrics`."""
+    """The price of a hiding over some columns."""
 
     direct_distance: int
     divergence: Divergence
@@ -82,12 +76,9 @@ class _Side:
     ) -> None:
         self.source, self.published, self.name, self.moves = source, published, name, moves
         self.old, self.new = source.counts(name), published.counts(name)
-        self.old_weights, self.new_weights = self._weights(self.old), self._weights(self.new)
+        share = published.taxonomy(name).leaf_weights
+        self.old_weights, self.new_weights = share(self.old), share(self.new)
         self.before, self.after = self.old @ self.old_weights, self.new @ self.new_weights
-
-    def _weights(self, own: Counts) -> Matrix:
-        taxonomy = self.published.taxonomy(self.name)
-        return leaf_weights(own, taxonomy.parents, taxonomy.ends, taxonomy.leaves)
 
     @property
     def transition(self) -> Counts:
@@ -114,8 +105,111 @@ def _contingencies(one: _Side, two: _Side) -> tuple[Matrix, Matrix]:
     return one.old_weights.T @ old @ two.old_weights, one.new_weights.T @ new @ two.new_weights
 
 
+def direct_distance(transition: npt.ArrayLike) -> int:
+    """Cells of a column that are published differently; a generalized cell counts 1 whatever its level."""
+    counts = np.asarray(transition, np.int64)
+    return int(counts.sum() - np.trace(counts))
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A divergence in bits, and how many values have lost all their cells (each makes it infinite, unless mended)."""
+
+    bits: float
+    vanished: int = 0
+
+
+def kullback_leibler(
+    before: npt.ArrayLike, after: npt.ArrayLike, rows: int | None = None, mend: bool = False
+) -> Divergence:
+    """KLD = sum p(v) log(p(v) / p'(v)) over the values of a column.
+
+    ``before``, ``after``: cells of each value, before and after. ``rows``: none: frequencies among known cells. A
+    number of rows: frequencies among all rows, so that every deletion adds to the divergence. ``mend``: count a value
+    that has lost all its cells as half a cell, instead of an infinite divergence.
+    """
+    old, new = np.asarray(before, np.float64), np.asarray(after, np.float64)
+    present = old > 0
+    old_total = float(rows or old.sum())
+    new_total = float(rows or new.sum())
+    old, new = old[present] / (old_total or 1), new[present]
+    vanished = int((new <= 0).sum())
+    if vanished and not mend:
+        return Divergence(math.inf, vanished)
+    shares = np.where(new > 0, new / (new_total or 1), 0.5 / (old_total or 1))
+    bits = float((old * np.log2(old / shares)).sum()) if len(old) else 0.0
+    return Divergence(bits if mend or rows else max(0.0, bits), vanished)
+
+
+def summed(divergences: Iterable[Divergence]) -> Divergence:
+    """SKLD: the sum over columns."""
+    parts = list(divergences)
+    return Divergence(math.fsum(part.bits for part in parts), sum(part.vanished for part in parts))
+
+
+@dataclass(frozen=True)
+class InformationChange:
+    """How the mutual information of pairs of columns changed.
+
+    ``ratio`` is the mean of before over after (nothing over nothing is 1, something over nothing infinite; ``lost``
+    counts those), ``difference`` the mean size of the change in bits.
+    """
+
+    ratio: float
+    difference: float
+    lost: int
+
+
+def information_change(pairs: Iterable[tuple[npt.ArrayLike, npt.ArrayLike]]) -> InformationChange:
+    """ACMI over the given pairs of columns (contingencies before and after; take every pair i < j once).
+
+    The printed formula sums over j >= i and divides by the number of pairs with j > i; this is the mean over j > i.
+    """
+    ratios, differences = [], []
+    for before, after in pairs:
+        old, new = _information(before), _information(after)
+        ratios.append(old / new if new else math.inf if old else 1.0)
+        differences.append(abs(old - new))
+    if not ratios:
+        return InformationChange(1.0, 0.0, 0)
+    lost = sum(math.isinf(ratio) for ratio in ratios)
+    return InformationChange(math.fsum(ratios) / len(ratios), math.fsum(differences) / len(ratios), lost)
+
+
+def _information(contingency: npt.ArrayLike) -> float:
+    """Mutual information, with what is rounding error taken for 0."""
+    counts = np.asarray(contingency, np.float64)
+    total = counts.sum()
+    if not total:
+        return 0.0
+    bits = mutual_information(counts) if total.is_integer() and (counts % 1 == 0).all() else _of_weights(counts)
+    return bits if bits > 1e-12 else 0.0
+
+
+def _of_weights(weights: Matrix) -> float:
+    """Mutual information of weights that are no whole numbers."""
+    shares = weights / weights.sum()
+    expected = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0, keepdims=True)
+    seen = shares > 0
+    return max(0.0, float((shares[seen] * np.log2(shares[seen] / expected[seen])).sum()))
+
+
+def uncertainty(transition: npt.ArrayLike) -> float:
+    """H = -sum p(v, v') log p(v | v'): what is left to know of a cell once its published form is seen.
+
+    Rows whose cell was missing (the first row of the transition) are left out. SCE is the sum over columns.
+    """
+    counts = np.asarray(transition, np.float64)[1:]
+    total = counts.sum()
+    if not total:
+        return 0.0
+    shown = np.broadcast_to(counts.sum(axis=0), counts.shape)
+    seen = counts > 0
+    return abs(float(-(counts[seen] * np.log2(counts[seen] / shown[seen])).sum() / total))
+
+
 @dataclass
-class Script:
+class Script(Chance):
     """Chance that follows a script of choices; where the script ends, it takes the first choice."""
 
     script: list[int]
@@ -129,17 +223,10 @@ class Script:
             self.script.append(0)
         return values[self.script[place]]
 
-    def coin(self) -> bool:
-        """A scripted side."""
-        return self.one_of((0, 1)) == 1
-
     @property
     def probability(self) -> Fraction:
         """Of this script, all draws being fair."""
-        result = Fraction(1)
-        for size in self.sizes:
-            result /= size
-        return result
+        return Fraction(1, math.prod(self.sizes))
 
     def following(self) -> list[int] | None:
         """The next script, counting up from the last draw; None after the last one."""

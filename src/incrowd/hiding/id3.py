@@ -15,10 +15,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.hiding.on_disk import Rows
-from incrowd.hiding.published import PublishedTable
+from incrowd.hiding.published import PublishedTable, Rows
 from incrowd.hiding.secret import Secret, Status, Walked, hide_or_delete
 from incrowd.hiding.taxonomy import HIDDEN
+from incrowd.measures.information import bits
 
 Counts = npt.NDArray[np.int64]
 Place = tuple[tuple[str, int], ...]
@@ -32,54 +32,11 @@ class ID3Adversary:
     name = "id3"
     costly = False  # the tree grows only where it is walked
 
-    def study(self, published: PublishedTable, attribute: str, shown: int) -> TreeStudent:
+    def study(self, published: PublishedTable, attribute: str, shown: int) -> TreeNode:
         """The tree over all rows that show a value below the given node."""
-        values = published.taxonomy(attribute).leaves_below(shown)
-        training = _Training(published, attribute, np.array(values, np.int64))
-        return TreeStudent(published, TreeNode(training, published.others(attribute), training.sizes))
-
-
-@dataclass(frozen=True)
-class TreeStudent:
-    """A tree for one attribute."""
-
-    published: PublishedTable
-    tree: TreeNode
-
-    def guess(self, row: int) -> int | None:
-        """The label of the leaf the row comes to; None if there was nothing to learn from."""
-        return classify(self.published, self.tree, row) or None
-
-
-def most_common(node: TreeNode) -> TreeNode:
-    """The child with the largest population, ties to the first."""
-    return max((child for _, child in node.children), key=lambda child: child.population)
-
-
-def matching(published: PublishedTable, node: TreeNode, row: int) -> list[TreeNode]:
-    """The children a row may follow: their value is, or lies below or above, what the row shows; largest first."""
-    assert node.attribute is not None
-    taxonomy = published.taxonomy(node.attribute)
-    shown = published.node(row, node.attribute)
-    hits = [
-        child
-        for value, child in node.children
-        if value == shown or taxonomy.below(value, shown) or taxonomy.below(shown, value)
-    ]
-    return sorted(hits, key=lambda child: -child.population)
-
-
-def follow(published: PublishedTable, node: TreeNode, row: int) -> TreeNode:
-    """The child a row goes to: the largest that matches, or the most common one if none does."""
-    hits = matching(published, node, row)
-    return hits[0] if hits else most_common(node)
-
-
-def classify(published: PublishedTable, node: TreeNode, row: int) -> int:
-    """The label of the leaf a row comes to from a node."""
-    while node.attribute is not None:
-        node = follow(published, node, row)
-    return node.label
+        values = np.array(published.taxonomy(attribute).leaves_below(shown), np.int64)
+        sizes = np.asarray(published.counts(attribute)[values], np.int64)
+        return TreeNode(_Training(published, attribute, values), published.others(attribute), sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,27 +46,6 @@ class _Training:
     published: PublishedTable
     target: str
     values: npt.NDArray[np.int64]
-
-    def contingency(self, name: str, rows: Rows | None, classes: npt.NDArray[np.int64] | None) -> Counts:
-        """Classes x nodes of an attribute, over the given rows with their classes, or over all rows."""
-        if rows is None or classes is None:
-            return np.asarray(self.published.joint(self.target, name)[self.values], np.int64)
-        wide = len(self.published.taxonomy(name))
-        keys = classes * wide + self.published.nodes(name)[rows]
-        return np.bincount(keys, minlength=len(self.values) * wide).reshape(-1, wide)
-
-    @property
-    def sizes(self) -> Counts:
-        """Rows of each class."""
-        return np.asarray(self.published.counts(self.target)[self.values], np.int64)
-
-    def rows_showing(self, name: str, node: int, rows: Rows | None) -> Rows:
-        """Those of the rows that show a node; of all training rows, if none are given."""
-        if rows is not None:
-            return np.asarray(rows[self.published.nodes(name)[rows] == node], np.intp)
-        matches = self.published.all_rows_with(name, node)
-        trained = np.isin(self.published.nodes(self.target)[matches], self.values)
-        return np.asarray(matches[trained], np.intp)
 
 
 @dataclass(eq=False)
@@ -126,6 +62,31 @@ class TreeNode:
     above: TreeNode | None = None
     shown: tuple[int, ...] = ()
 
+    def guess(self, row: int) -> int | None:
+        """The label of the leaf a row comes to from here; None if there was nothing to learn from."""
+        node = self
+        while node.attribute is not None:
+            hits = node.matching(row)
+            node = hits[0] if hits else node.most_common
+        return node.label or None
+
+    def matching(self, row: int) -> list[TreeNode]:
+        """The children a row may follow: their value is, or lies below or above, what it shows; largest first."""
+        assert self.attribute is not None
+        taxonomy = self.training.published.taxonomy(self.attribute)
+        shown = self.training.published.node(row, self.attribute)
+        hits = [
+            child
+            for value, child in self.children
+            if value == shown or taxonomy.below(value, shown) or taxonomy.below(shown, value)
+        ]
+        return sorted(hits, key=lambda child: -child.population)
+
+    @property
+    def most_common(self) -> TreeNode:
+        """The child with the largest population, ties to the first."""
+        return max((child for _, child in self.children), key=lambda child: child.population)
+
     @cached_property
     def population(self) -> int:
         """Training rows that come here."""
@@ -141,21 +102,31 @@ class TreeNode:
         """The training rows that come here; None stands for all of them."""
         if self.above is None or self.above.attribute is None:
             return None
-        parts = [self.training.rows_showing(self.above.attribute, node, self.above.rows) for node in self.shown]
+        name, published = self.above.attribute, self.training.published
+        above = self.above.rows
+        if above is not None:
+            parts = [above[published.nodes(name)[above] == node] for node in self.shown]
+        else:
+            parts = [published.all_rows_with(name, node) for node in self.shown]
+            classes = published.nodes(self.training.target)
+            parts = [part[np.isin(classes[part], self.training.values)] for part in parts]
         rows = np.concatenate(parts)
-        self.training.published.work.rows += len(rows)
+        published.work.rows += len(rows)
         return rows
 
     @cached_property
-    def classes(self) -> npt.NDArray[np.int64] | None:
+    def classes(self) -> npt.NDArray[np.int64]:
         """The place of each row's class among the values."""
-        if self.rows is None:
-            return None
         return np.searchsorted(self.training.values, self.training.published.nodes(self.training.target)[self.rows])
 
     def contingency(self, name: str) -> Counts:
         """Classes x nodes of an attribute."""
-        return self.training.contingency(name, self.rows, self.classes)
+        published, values = self.training.published, self.training.values
+        if self.rows is None:
+            return np.asarray(published.joint(self.training.target, name)[values], np.int64)
+        wide = len(published.taxonomy(name))
+        keys = self.classes * wide + published.nodes(name)[self.rows]
+        return np.bincount(keys, minlength=len(values) * wide).reshape(-1, wide)
 
     @cached_property
     def attribute(self) -> str | None:
@@ -190,12 +161,7 @@ def gain_times_rows(contingency: Counts) -> float:
     """Information gain of a test, scaled by the known share, times the rows of the node (classes x nodes counts)."""
     known = contingency[:, 1:]
     known = known[:, known.any(axis=0)]
-    return _xlogx(known.sum(keepdims=True)) - _xlogx(known.sum(1)) - _xlogx(known.sum(0)) + _xlogx(known)
-
-
-def _xlogx(counts: Counts) -> float:
-    numbers = counts[counts > 0].astype(np.float64)
-    return float((numbers * np.log2(numbers)).sum())
+    return float(bits(known.sum(axis=1)) - bits(known.T).sum())
 
 
 @dataclass(frozen=True)
@@ -221,12 +187,12 @@ class Hid3:
 
     def attempt(self, secret: Secret) -> Status:
         """One round with the confidential cell as it is shown."""
-        adversary = ID3Adversary().study(secret.published, secret.attribute, secret.shown(secret.attribute))
-        return self.hide_from(adversary.tree, secret)
+        tree = ID3Adversary().study(secret.published, secret.attribute, secret.shown(secret.attribute))
+        return self.hide_from(tree, secret)
 
     def hide_from(self, tree: TreeNode, secret: Secret) -> Status:
         """Hide from a given tree; ``DELETED`` and nothing changed if that is impossible."""
-        if classify(secret.published, tree, secret.row) != secret.actual:
+        if tree.guess(secret.row) != secret.actual:
             return Status.NOT_PREDICTED
         if secret.coin_says_stop():
             return Status.COIN
@@ -238,14 +204,14 @@ class Hid3:
 
     def _mislead(self, node: TreeNode, secret: Secret, place: Place) -> bool:
         """Withhold cells so that the row, coming from this node, ends at another value; False, and none, if not."""
-        label, name = classify(secret.published, node, secret.row), node.attribute
+        label, name = node.guess(secret.row), node.attribute
         secret.steps.append(Walked("leaf" if name is None else "enter", place, label))
         if name is None or label != secret.actual:
             return label != secret.actual
-        common, mark, start = most_common(node), secret.mark(), secret.shown(name)
+        common, mark, start = node.most_common, secret.mark(), secret.shown(name)
         places = {id(child): (*place, (name, value)) for value, child in node.children}
         while True:
-            hits = matching(secret.published, node, secret.row)
+            hits = node.matching(secret.row)
             follows = hits[0] if hits else common
             if self.generalize or secret.shown(name) == start:
                 match = places[id(follows)] if hits else None

@@ -150,7 +150,7 @@ def run_hiding(request: HidingRequest) -> Hidden:
             verdict = verify(account, place)
         with request.clock("measuring"):
             facts = account.facts(verdict)
-        table = None if request.to else to_frame_like(pl.read_parquet(place), source.rows.origin)
+        table = None if request.to else to_frame_like(pl.read_parquet(place), source.origin)
         if request.report:
             drafts[request.report].write_text(hiding_html(facts), encoding="utf-8")
         drafts.keep(place, digests=verdict.digests)
@@ -177,7 +177,7 @@ def hide(request: HidingRequest, source: HidingInput) -> HidingPlan:
             source.schema,
             cells,
             method=request.hider,
-            adversaries=request.judges(large=source.rows.large),
+            adversaries=request.judges(large=source.large),
             randomness=request.randomness,
             predictors=source.predictors,
             options=request.options,
@@ -194,7 +194,7 @@ def hide(request: HidingRequest, source: HidingInput) -> HidingPlan:
 
 def write(request: HidingRequest, source: HidingInput, plan: HidingPlan, place: Path) -> None:
     """Write the table with its cells withheld, whole or frame by frame."""
-    frames, whole = _withheld_frames(request, source, plan.changes), not source.rows.large
+    frames, whole = _withheld_frames(request, source, plan.changes), not source.large
     pieces = frames if whole else (frame.to_arrow(compat_level=pl.CompatLevel.oldest()) for frame in frames)
     write_rows(pieces, place, request.form, whole=whole)
 
@@ -206,13 +206,13 @@ def _withheld_frames(
     texts = {change.attribute for change in changes if change.shows is not None}
     start, waiting = 0, sorted(changes, key=lambda change: change.row)
     rows = [change.row for change in waiting]
-    for frame in source.rows.frames():
+    for frame in source.frames():
         mine = waiting[bisect_left(rows, start) : bisect_left(rows, start + frame.height)]
         as_text = frame.with_columns(frame[name].cast(pl.String) for name in texts)
         yield withheld(as_text, [replace(change, row=change.row - start) for change in mine])
         start += frame.height
-        if source.rows.large:
-            request.clock.rows("writing", start, source.rows.height)
+        if source.large:
+            request.clock.rows("writing", start, source.table.height)
 
 
 def withheld(frame: pl.DataFrame, changes: Iterable[CellChange]) -> pl.DataFrame:
@@ -234,13 +234,13 @@ def verify(account: Account, written: Path) -> Verdict:
     request, source, withheld_cells = account.request, account.source, account.withheld()
 
     def pieces() -> Iterator[Any]:
-        for frame in source.rows.frames():
+        for frame in source.frames():
             named = frame.rename({name: account.rename(name) for name in frame.columns})
             yield named.to_arrow(compat_level=pl.CompatLevel.oldest())
 
-    if source.rows.large:
+    if source.large:
         progress = functools.partial(request.clock.rows, "verifying")
-        original = HiddenPieces(source.rows.height, pieces, source.resources, progress)
+        original = HiddenPieces(source.table.height, pieces, source.resources, progress)
         verdict = verify_hidden_cells(written, request.form, original, withheld_cells)
     else:
         verdict = verify_hidden_cells(written, request.form, next(pieces()), withheld_cells)

@@ -10,23 +10,25 @@ most common one, is reported.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from incrowd.errors import HeaderError, ParameterError
 from incrowd.hiding.adversaries import Adversary, School
 from incrowd.hiding.bayes_hiders import GroupHider
-from incrowd.hiding.generic import RowBlanker
-from incrowd.hiding.methods import METHODS, Hider, HidingMethod, Options, method_named
+from incrowd.hiding.methods import METHODS, Hider, HidingMethod, Options, RowBlanker, method_named
 from incrowd.hiding.published import PublishedTable
-from incrowd.hiding.secret import FairChance, Secret, Showed, Status, Step, secret_at
+from incrowd.hiding.secret import FairChance, Secret, Showed, Status, secret_at
 from incrowd.hiding.taxonomy import HIDDEN
+from incrowd.report.hiding_facts import Guess, Judged
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness
 from incrowd.vocabulary.schema import Schema, unknown_column
 
 Progress = Callable[[int, int], None]
+Guesses = list[int | None]
+_ROUNDS = 5  # in which exposed cells are worked on again before their rows are deleted
 _BOTH = METHODS["hid3+dropp"].targets
 
 
@@ -48,31 +50,18 @@ class CellChange:
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """What an adversary took a cell for, with all confidential cells blank and at the end; None: it cannot tell."""
-
-    adversary: str
-    before: str | None
-    after: str | None
-    right_before: bool
-    right_after: bool
-
-
-@dataclass(frozen=True)
 class CellOutcome:
     """What became of one confidential cell."""
 
     cell: Cell
-    first: Status  # how it ended when it was worked on
     status: Status  # how it stands at the end, after all other cells were hidden as well
     changed: int  # other cells that were changed for its sake
-    predictions: tuple[Prediction, ...]  # what each adversary made of it
-    steps: tuple[Step, ...] = field(repr=False)
+    judged: tuple[Judged, ...]  # what each adversary made of it
 
     @property
     def exposed(self) -> bool:
         """Whether some adversary is right at the end."""
-        return any(prediction.right_after for prediction in self.predictions)
+        return any(each.after is Guess.RIGHT for each in self.judged)
 
     @property
     def only_by_chance(self) -> bool:
@@ -130,9 +119,12 @@ def plan_hiding(
     chance = FairChance(randomness or SystemRandomness())
     secrets = [secret_at(published, cell.row, cell.attribute, chance) for cell in cells]
     before = _guesses(secrets, judges, published)
-    tasks = Planner(chosen, options, progress=progress).hide(secrets)
+    ends = hide_all(secrets, chosen, options, progress)
     after = _guesses(secrets, judges, published)
-    outcomes = tuple(_outcome(task, judges, was, now) for task, was, now in zip(tasks, before, after, strict=True))
+    outcomes = tuple(
+        _outcome(secret, ends[secret], judges, was, now)
+        for secret, was, now in zip(secrets, before, after, strict=True)
+    )
     return HidingPlan(
         method=method, options=options, predictors=published.predictors, changes=_changes(published), outcomes=outcomes
     )
@@ -148,39 +140,29 @@ def _check(cells: Sequence[Cell], published: PublishedTable) -> None:
         raise ParameterError(f"{twice} cells are named more than once. Name each cell once.")
 
 
-def _guesses(
-    secrets: Sequence[Secret], adversaries: Sequence[Adversary], published: PublishedTable
-) -> list[list[int | None]]:
+def _guesses(secrets: Sequence[Secret], adversaries: Sequence[Adversary], published: PublishedTable) -> list[Guesses]:
     """What each adversary takes each cell for, on the table as it is now."""
     school = School(adversaries, published)
     return [school.guesses(secret.row, secret.attribute) for secret in secrets]
 
 
 def _outcome(
-    task: CellTask, adversaries: Sequence[Adversary], was: Sequence[int | None], now: Sequence[int | None]
+    secret: Secret,
+    status: Status,
+    adversaries: Sequence[Adversary],
+    was: Sequence[int | None],
+    now: Sequence[int | None],
 ) -> CellOutcome:
-    secret = task.secret
-    labels = secret.taxonomy.labels
-    predictions = tuple(
-        Prediction(
-            adversary=adversary.name,
-            before=None if old is None else labels[old],
-            after=None if new is None else labels[new],
-            right_before=old == secret.actual,
-            right_after=new == secret.actual,
-        )
+    def verdict(guess: int | None) -> Guess:
+        return Guess.CANNOT_TELL if guess is None else Guess.RIGHT if guess == secret.actual else Guess.WRONG
+
+    judged = tuple(
+        Judged(adversary.name, verdict(old), verdict(new))
         for adversary, old, new in zip(adversaries, was, now, strict=True)
     )
     own = (secret.row, secret.attribute)
     changed = {(step.row, step.attribute) for step in secret.steps if isinstance(step, Showed)} - {own}
-    return CellOutcome(
-        cell=Cell(*own),
-        first=task.first or task.status,
-        status=task.status,
-        changed=len(changed),
-        predictions=predictions,
-        steps=tuple(secret.steps),
-    )
+    return CellOutcome(Cell(*own), status, len(changed), judged)
 
 
 def replay(
@@ -204,100 +186,52 @@ def _changes(published: PublishedTable) -> tuple[CellChange, ...]:
     )
 
 
-@dataclass
-class CellTask:
-    """A confidential cell and how it stands: how it ended the first time, and in the end."""
-
-    secret: Secret
-    first: Status | None = None
-    status: Status = Status.NOT_PREDICTED
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing more is to be done: the row is gone, or the coin said so."""
-        return self.status in (Status.COIN, Status.DELETED)
-
-
-@dataclass
-class Planner:
-    """Hides blanked cells by one method and checks them against its targets."""
-
-    method: HidingMethod
-    options: Options
-    rounds: int = 5  # how often exposed cells are worked on again before their rows are deleted
-    progress: Progress | None = None
-    _done: int = field(default=0, init=False)
-
-    def hide(self, secrets: Sequence[Secret]) -> list[CellTask]:
-        """Hide all cells; how each of them stands."""
-        tasks = [CellTask(secret) for secret in secrets]
-        exposed = tasks
-        for _ in range(1 + self.rounds):
-            self._work_on(exposed, len(tasks))
-            _settle_rows(tasks)
-            exposed = self.exposed(tasks)
-            if not exposed:
-                return tasks
-        while exposed:
-            for task in exposed:
-                task.secret.delete_row()
-                task.status = Status.DELETED
-            _settle_rows(tasks)
-            exposed = self.exposed(tasks)
-        return tasks
-
-    def exposed(self, tasks: Sequence[CellTask]) -> list[CellTask]:
-        """Unsettled cells that one of the targets guesses, on the table as it is now."""
-        if not tasks:
-            return []
-        school = School(self.method.targets, tasks[0].secret.published)
-        return [
-            task
-            for task in tasks
-            if not task.settled and task.secret.actual in school.guesses(task.secret.row, task.secret.attribute)
-        ]
-
-    def _work_on(self, tasks: Sequence[CellTask], total: int) -> None:
-        """Work on cells, those together that the method takes together."""
-        hider = self.method.make(self.options)
-        school = None
-        if tasks and isinstance(hider, RowBlanker):
-            school = School(hider.adversaries, tasks[0].secret.published)
-        gone: set[int] = set()
-        for group in grouped(tasks, self.method.together):
-            ends = dict.fromkeys((task.secret for task in group), Status.DELETED)
-            left = [secret for secret in ends if secret.row not in gone]
-            ends |= zip(left, _ends(hider, left, school), strict=True)
-            gone |= {secret.row for secret, ended in ends.items() if ended is Status.DELETED}
-            self._note(group, list(ends.values()), total)
-
-    def _note(self, group: Sequence[CellTask], ends: Sequence[Status], total: int) -> None:
-        """Keep how cells ended; a cell that was hidden stays so if nothing more was needed."""
-        for task, ended in zip(group, ends, strict=True):
-            if task.first is None:
-                task.first = ended
-                self._done += 1
-            task.status = task.status if ended is Status.NOT_PREDICTED else ended
-        if self.progress is not None:
-            self.progress(self._done, total)
+def hide_all(
+    secrets: Sequence[Secret], method: HidingMethod, options: Options, progress: Progress | None = None
+) -> dict[Secret, Status]:
+    """Hide blanked cells by one method and check them against its targets; how each of them stands."""
+    ends: dict[Secret, Status] = {}
+    hider, exposed = method.make(options), list(secrets)
+    for _ in range(1 + _ROUNDS):
+        for end in _worked_on(exposed, hider, method.together):
+            # a cell that was hidden stays so if nothing more was needed
+            ends |= {
+                one: status for one, status in end.items() if one not in ends or status is not Status.NOT_PREDICTED
+            }
+            if progress is not None:
+                progress(len(ends), len(secrets))
+        exposed = _exposed(ends, secrets, method)
+        if not exposed:
+            break
+    while exposed:
+        for secret in exposed:
+            secret.delete_row()
+            ends[secret] = Status.DELETED
+        exposed = _exposed(ends, secrets, method)
+    return ends
 
 
-def grouped(tasks: Sequence[CellTask], together: str) -> list[list[CellTask]]:
+def _worked_on(secrets: Sequence[Secret], hider: Hider | GroupHider, together: str) -> Iterator[dict[Secret, Status]]:
+    """Work on cells, those together that the method takes together; how each of them ended."""
+    school = None
+    if secrets and isinstance(hider, RowBlanker):
+        school = School(hider.adversaries, secrets[0].published)
+    gone: set[int] = set()
+    for group in _grouped(secrets, together):
+        ends = dict.fromkeys(group, Status.DELETED)
+        left = [secret for secret in group if secret.row not in gone]
+        ends |= zip(left, _ends(hider, left, school), strict=True)
+        gone |= {secret.row for secret, ended in ends.items() if ended is Status.DELETED}
+        yield ends
+
+
+def _grouped(secrets: Sequence[Secret], together: str) -> list[list[Secret]]:
     """Cells that are worked on together, in the order of the first of each group."""
-    groups: dict[object, list[CellTask]] = {}
-    for place, task in enumerate(tasks):
-        secret = task.secret
-        keys = {"": place, "row": secret.row, "value": (secret.attribute, secret.actual)}
-        groups.setdefault(keys[together], []).append(task)
+    groups: dict[object, list[Secret]] = {}
+    for secret in secrets:
+        keys = {"": secret, "row": secret.row, "value": (secret.attribute, secret.actual)}
+        groups.setdefault(keys[together], []).append(secret)
     return list(groups.values())
-
-
-def _settle_rows(tasks: Sequence[CellTask]) -> None:
-    """Where a row was deleted for one of its cells, its other cells are gone with it."""
-    gone = {task.secret.row for task in tasks if task.status is Status.DELETED}
-    for task in tasks:
-        if task.secret.row in gone:
-            task.status = Status.DELETED
 
 
 def _ends(hider: Hider | GroupHider, secrets: Sequence[Secret], school: School | None) -> list[Status]:
@@ -307,3 +241,14 @@ def _ends(hider: Hider | GroupHider, secrets: Sequence[Secret], school: School |
     if isinstance(hider, RowBlanker) and school is not None:
         return [hider.hide_from(secret, school.students(secret.attribute, HIDDEN)) for secret in secrets]
     return [hider.hide(secret) for secret in secrets]
+
+
+def _exposed(ends: dict[Secret, Status], secrets: Sequence[Secret], method: HidingMethod) -> list[Secret]:
+    """Cells that one of the targets guesses now; where a row was deleted, all its cells are gone with it."""
+    gone = {secret.row for secret, status in ends.items() if status is Status.DELETED}
+    ends |= {secret: Status.DELETED for secret in secrets if secret.row in gone}
+    open_cells = [secret for secret in secrets if ends[secret] not in (Status.COIN, Status.DELETED)]
+    if not open_cells:
+        return []
+    school = School(method.targets, open_cells[0].published)
+    return [one for one in open_cells if one.actual in school.guesses(one.row, one.attribute)]

@@ -9,25 +9,29 @@ from __future__ import annotations
 
 import heapq
 import math
+import mmap
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import HeaderError, ParameterError
-from incrowd.hiding.on_disk import Rows, ScannedRows, ShownCells, forget, on_disk
 from incrowd.hiding.taxonomy import CellTaxonomy
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.schema import Schema, unknown_column
 
 Nodes = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.intp]
 Counts = npt.NDArray[np.int64]
 _WIDEST = 50_000_000  # pairs of values counted together: 400 MB
 _CHUNK = 256  # rows handed out first; twice as many each time
 _AT_ONCE = 1 << 22  # rows of a table on disk
+_MANY = 1 << 16  # cells read at once after which pages of the file are given back
+_FIRST, _LARGEST = 1 << 14, 1 << 22  # rows looked through at first, and at most at once
 
 
 @dataclass
@@ -277,3 +281,74 @@ class RowIndex:
         while first < last:
             yield self._order[first : min(first + size, last)].astype(np.intp)
             first, size = first + size, 2 * size
+
+
+# Of a table that stays on disk, arrays and the sorted index are files and searches.
+class ShownCells:
+    """The cells of a column on disk; those that were changed are kept in memory.
+
+    Indexed by a row, a slice or an array of rows it gives nodes, and by assignment cells change, as an array does.
+    """
+
+    def __init__(self, codes: npt.NDArray[Any], of_code: Nodes) -> None:
+        self._codes, self._of_code = codes, of_code
+        self._changed: dict[int, int] = {}
+        self._sorted: tuple[npt.NDArray[np.intp], Nodes] | None = None
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __getitem__(self, rows: Any) -> Any:
+        if isinstance(rows, int | np.integer):
+            node = self._changed.get(int(rows))
+            return self._of_code[self._codes[rows]] if node is None else np.int32(node)
+        nodes: Nodes = self._of_code[self._codes[rows]]
+        if len(nodes) > _MANY:
+            forget(self._codes)
+        return self._with_changes(np.arange(len(self))[rows] if isinstance(rows, slice) else rows, nodes)
+
+    def __setitem__(self, rows: npt.NDArray[np.intp], nodes: npt.NDArray[Any]) -> None:
+        self._changed.update(zip(rows.tolist(), nodes.tolist(), strict=True))
+        self._sorted = None
+
+    def _with_changes(self, rows: npt.NDArray[np.intp], nodes: Nodes) -> Nodes:
+        if not self._changed:
+            return nodes
+        if self._sorted is None:
+            changed = sorted(self._changed.items())
+            self._sorted = np.array([row for row, _ in changed]), np.array([node for _, node in changed], np.int32)
+        places = np.minimum(np.searchsorted(self._sorted[0], rows), len(self._sorted[0]) - 1)
+        return np.where(self._sorted[0][places] == rows, self._sorted[1][places], nodes)
+
+
+class ScannedRows:
+    """Rows by what they show: nothing is sorted, rows are looked for when they are asked for."""
+
+    def __init__(self, keys: Callable[[int, int], npt.NDArray[np.int64]], height: int) -> None:
+        self._keys, self._height = keys, height
+
+    def rows(self, key: int) -> Rows:
+        """All rows of a key."""
+        return np.concatenate([np.empty(0, np.intp), *self.chunks(key)])
+
+    def chunks(self, key: int) -> Iterator[Rows]:
+        """The rows of a key, a few at a time."""
+        start, size = 0, _FIRST
+        while start < self._height:
+            stop = min(start + size, self._height)
+            rows = np.flatnonzero(self._keys(start, stop) == key)
+            if len(rows):
+                yield rows + start
+            start, size = stop, min(2 * size, _LARGEST)
+
+
+def on_disk(codes: npt.NDArray[Any]) -> bool:
+    """Whether the codes of a column are in a file."""
+    return isinstance(codes, np.memmap)
+
+
+def forget(codes: npt.NDArray[Any]) -> None:
+    """Let the system take back the memory in which it holds pages of the file."""
+    mapped = getattr(codes, "_mmap", None)
+    if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import HeaderError, Notice, ParameterError
 from incrowd.hiding.adversaries import Adversary, SklearnAdversary, adversary_named
-from incrowd.hiding.generic import Generic
-from incrowd.hiding.methods import Options, method_named
-from incrowd.hiding.on_disk import FlatTable
+from incrowd.hiding.methods import Generic, Options, method_named
 from incrowd.rows.blocks.held import block_rows
 from incrowd.rows.choice import in_blocks
 from incrowd.tables.publishing.staging import check_targets
@@ -22,11 +23,12 @@ from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import Origin
 from incrowd.tables.recipe import Recipe
+from incrowd.tables.streams.body import scratch_full
 from incrowd.tables.streams.draft import draft_stream, shared_values
-from incrowd.tables.streams.encode import encode_stream
+from incrowd.tables.streams.encode import Blocks, encode_stream
 from incrowd.tables.streams.stream import Stream, open_stream
 from incrowd.vocabulary.clock import Clock
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, LazyColumns, WholeColumn
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.resources import Resources
@@ -41,6 +43,7 @@ MOST_VALUES = 1000
 _FEW_VALUES = 20  # a column of so few tells no rows apart, and its numbers are as good as categories
 _SAMPLE = 200_000  # rows from which it is guessed whether a column tells rows apart
 _OFTEN_NEW = 4  # a column is counted beforehand if one row of so many has a value of its own in the sample
+_SHOWN = pl.Series(["a value"])
 _AS_IT_IS = (ColumnType.BOOLEAN, ColumnType.CATEGORICAL, ColumnType.ORDERED)
 
 
@@ -99,29 +102,65 @@ class HidingRequest:
 
 
 @dataclass(frozen=True, eq=False)
-class InputRows:
-    """The rows of the table: in memory, or read again from a file too large for it, always in the same order.
+class HidingInput:
+    """The input, read and encoded: in memory, or in files of a scratch folder where it is larger than that.
 
-    ``frames`` gives all of them, in one frame or several.
+    ``frames`` gives all rows, in one frame or several, always in the same order.
     """
 
+    request: HidingRequest
     origin: Origin
-    height: int
-    large: bool
     frames: Callable[[], Iterator[pl.DataFrame]]
-
-
-@dataclass(frozen=True, eq=False)
-class HidingInput:
-    """The input, read and encoded."""
-
-    rows: InputRows
-    schema: Schema
+    drafted: Schema
+    schema: Schema  # of the published table
     table: EncodedTable
-    values: Mapping[str, int]  # how many different values each column has
-    predictors: tuple[str, ...]  # the columns adversaries reckon with
-    notices: tuple[Notice, ...]  # what should be known
+    counts: Mapping[str, Shared]  # of each column the rows that show a value, and the values
+    remarks: tuple[Notice, ...]  # of whoever read and encoded it
     resources: Resources  # what the run may use
+
+    @property
+    def large(self) -> bool:
+        """Whether the table is larger than memory."""
+        return self.resources.scratch is not None
+
+    @cached_property
+    def predictors(self) -> tuple[str, ...]:
+        """The columns adversaries reckon with."""
+        apart = {name for name, counts in self.counts.items() if tells_rows_apart(counts)}
+        return self.request.predictors or tuple(name for name in self.schema.names if name not in apart)
+
+    @property
+    def notices(self) -> Iterator[Notice]:
+        """What the user should know about the columns."""
+        yield from self.remarks
+        drafted = self.drafted.columns
+        wide = [c.name for c in drafted if c.type.is_numeric and self.counts[c.name].values > _FEW_VALUES]
+        if wide:
+            message = "nb and id3 take each number for a category of its own. Bin them first for a sharper check."
+            yield Notice("numbers-as-categories", ", ".join(wide), message)
+        for column in drafted:
+            name = column.name
+            if column.role in NOT_RELEASED:
+                code, looks = "identifier", "it looks like an identifier"
+                if column.reason == STATED:
+                    code, looks = "left-out-elsewhere", "your recipe leaves it out"
+                message = f"published as it is, although {looks} ({column.reason}). Hiding leaves no column out."
+                yield Notice(code, name, message)
+            elif not self.request.predictors and name not in self.predictors:
+                message = (
+                    "adversaries do not reckon with it: nearly every row has its own value. Bin it if it is a number."
+                )
+                yield Notice("not-a-predictor", name, message)
+            if column.hierarchy is not None and self.schema[name].hierarchy is None:
+                message = f"its hierarchy is not used: {self.request.hider} does not generalize."
+                yield Notice("hierarchy-not-used", name, message)
+
+
+def tells_rows_apart(column: Shared) -> bool:
+    """Whether (nearly) every row has a value of its own, so that little can be learnt from the column."""
+    if column.rows <= 1:
+        return False
+    return column.values == column.rows or (column.values > _FEW_VALUES and 2 * column.values > column.rows)
 
 
 def read_input(request: HidingRequest, folder: Path) -> HidingInput:
@@ -136,9 +175,17 @@ def read_input(request: HidingRequest, folder: Path) -> HidingInput:
         schema = _published(drafted, request)
         table, notices = encode(source, schema, schema.names)
         _check_values(request, table)
-    columns = _Columns(drafted, schema.with_types(table.columns), table, _counted(table.columns))
-    rows = InputRows(source.origin, source.frame.height, large=False, frames=lambda: iter((source.frame,)))
-    return _settled(request, rows, columns, (*source.notices, *notices), Resources(request.memory))
+    return HidingInput(
+        request=request,
+        origin=source.origin,
+        frames=lambda: iter((source.frame,)),
+        drafted=drafted,
+        schema=schema.with_types(table.columns),
+        table=table,
+        counts=_counted(table.columns),
+        remarks=(*source.notices, *notices),
+        resources=Resources(request.memory),
+    )
 
 
 def _read_large(request: HidingRequest, path: Path, folder: Path) -> HidingInput:
@@ -167,39 +214,48 @@ def _read_large(request: HidingRequest, path: Path, folder: Path) -> HidingInput
             rows=at_once,
             drafted=_may_change(request, schema),
         )
-        table = FlatTable(stream, blocks, beside, scratch).table(schema.names)
+        columns = {  # laid into files of the scratch folder when they are first asked for
+            name: partial(lay_column, stream, blocks, beside.get(name), scratch / f"column-{place:05d}", name)
+            for place, name in enumerate(schema.names)
+        }
+        table = EncodedTable(LazyColumns(columns), stream.rows)
         _check_values(request, table)
-    columns = _Columns(drafted, schema.with_types(blocks.columns), table, _counted(blocks.columns) | beside)
-    rows = InputRows(stream.origin, stream.rows, large=True, frames=lambda: stream.frames(at_once))
-    notices = (*stream.notices, *blocks.markers, *sampled, *blocks.notices)
-    return _settled(request, rows, columns, notices, resources)
-
-
-@dataclass(frozen=True, eq=False)
-class _Columns:
-    """The columns: as they were drafted, as they are published, their codes, and how many values they have."""
-
-    drafted: Schema
-    schema: Schema
-    table: EncodedTable
-    counts: Mapping[str, Shared]
-
-
-def _settled(
-    request: HidingRequest, rows: InputRows, columns: _Columns, notices: tuple[Notice, ...], resources: Resources
-) -> HidingInput:
-    """With the predictors, and what should be known about the columns."""
-    apart = {name for name, counts in columns.counts.items() if tells_rows_apart(counts)}
-    predictors = request.predictors or tuple(name for name in columns.schema.names if name not in apart)
     return HidingInput(
-        rows=rows,
-        schema=columns.schema,
-        table=columns.table,
-        values={name: columns.counts[name].values for name in columns.schema.names},
-        predictors=predictors,
-        notices=(*notices, *_doubts(request, columns, predictors)),
+        request=request,
+        origin=stream.origin,
+        frames=lambda: stream.frames(at_once),
+        drafted=drafted,
+        schema=schema.with_types(blocks.columns),
+        table=table,
+        counts=_counted(blocks.columns) | beside,
+        remarks=(*stream.notices, *blocks.markers, *sampled, *blocks.notices),
         resources=resources,
     )
+
+
+def lay_column(stream: Stream, blocks: Blocks, shared: Shared | None, path: Path, name: str) -> WholeColumn:
+    """A column whose codes are in a file; of one that is not encoded (``shared``), whether it shows a value."""
+    if shared is not None:
+        counts = np.array([shared.rows, stream.rows - shared.rows])
+        nulls = (frame[name].is_null().to_numpy() for frame in stream.frames(columns=[name]))
+        return WholeColumn(name, ColumnType.CATEGORICAL, _laid(path, nulls, 1, stream.rows), _SHOWN, total=counts)
+    column = blocks.columns[name]
+    pieces = (blocks.block(block, [name])[name].codes for block in range(len(blocks)))
+    codes = _laid(path, pieces, len(column.dictionary), stream.rows)
+    return WholeColumn(name, column.type, codes, column.dictionary, total=column.counts)
+
+
+def _laid(path: Path, pieces: Iterable[npt.NDArray[np.generic]], largest: int, rows: int) -> npt.NDArray[np.int32]:
+    """Codes in a file, in the smallest type that holds them."""
+    kind = np.min_scalar_type(largest)
+    try:
+        with path.open("xb") as file:
+            for piece in pieces:
+                file.write(np.ascontiguousarray(piece.astype(kind)).data)
+    except OSError:
+        raise scratch_full() from None
+    mapped: npt.NDArray[np.int32] = np.memmap(path, kind, "r", shape=rows)
+    return mapped
 
 
 def _counted(columns: Mapping[str, EncodedColumn]) -> dict[str, Shared]:
@@ -247,39 +303,9 @@ def _check_values(request: HidingRequest, table: EncodedTable) -> None:
 def _published(drafted: Schema, request: HidingRequest) -> Schema:
     """The columns of the published table; truth values stay as they are written."""
     generalizes = "-g" in request.hider
-    return Schema(tuple(_as_other(column, generalizes) for column in drafted.columns))
 
+    def as_other(column: Column) -> Column:
+        kind = ColumnType.CATEGORICAL if column.type is ColumnType.BOOLEAN else column.type
+        return replace(column, role=Role.OTHER, type=kind, hierarchy=column.hierarchy if generalizes else None)
 
-def _as_other(column: Column, generalizes: bool) -> Column:
-    kind = ColumnType.CATEGORICAL if column.type is ColumnType.BOOLEAN else column.type
-    return replace(column, role=Role.OTHER, type=kind, hierarchy=column.hierarchy if generalizes else None)
-
-
-def tells_rows_apart(column: Shared) -> bool:
-    """Whether (nearly) every row has a value of its own, so that little can be learnt from the column."""
-    if column.rows <= 1:
-        return False
-    return column.values == column.rows or (column.values > _FEW_VALUES and 2 * column.values > column.rows)
-
-
-def _doubts(request: HidingRequest, columns: _Columns, predictors: Sequence[str]) -> Iterator[Notice]:
-    """What the user should know about the columns."""
-    wide = [
-        c.name for c in columns.drafted.columns if c.type.is_numeric and columns.counts[c.name].values > _FEW_VALUES
-    ]
-    if wide:
-        message = "nb and id3 take each number for a category of its own. Bin them first for a sharper check."
-        yield Notice("numbers-as-categories", ", ".join(wide), message)
-    for column in columns.drafted.columns:
-        name = column.name
-        if column.role in NOT_RELEASED:
-            code, looks = "identifier", "it looks like an identifier"
-            if column.reason == STATED:
-                code, looks = "left-out-elsewhere", "your recipe leaves it out"
-            message = f"published as it is, although {looks} ({column.reason}). Hiding leaves no column out."
-            yield Notice(code, name, message)
-        elif not request.predictors and name not in predictors:
-            message = "adversaries do not reckon with it: nearly every row has its own value. Bin it if it is a number."
-            yield Notice("not-a-predictor", name, message)
-        if column.hierarchy is not None and columns.schema[name].hierarchy is None:
-            yield Notice("hierarchy-not-used", name, f"its hierarchy is not used: {request.hider} does not generalize.")
+    return Schema(tuple(map(as_other, drafted.columns)))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 
@@ -73,33 +73,31 @@ class Status(StrEnum):
         return self is not Status.DELETED
 
 
-class Chance(Protocol):
+class Chance(ABC):
     """Where the only two draws come from: the value that shall overtake the true one, and the coin."""
 
+    @abstractmethod
     def one_of(self, values: Sequence[int]) -> int:
         """One of the values, each equally likely."""
 
     def coin(self) -> bool:
         """True as often as False."""
+        return self.one_of((0, 1)) == 1
 
 
-class FairChance:
+@dataclass(frozen=True)
+class FairChance(Chance):
     """Draws from a source of randomness."""
 
-    def __init__(self, randomness: Randomness) -> None:
-        self._randomness = randomness
+    randomness: Randomness
 
     def one_of(self, values: Sequence[int]) -> int:
         """One of the values, each equally likely; words in the uneven tail are drawn again."""
         limit = np.uint64(2**64 // len(values) * len(values) - 1)
         while True:
-            word = self._randomness.words(1)[0]
+            word = self.randomness.words(1)[0]
             if word <= limit:
                 return values[int(word) % len(values)]
-
-    def coin(self) -> bool:
-        """True as often as False."""
-        return self.one_of((0, 1)) == 1
 
 
 @dataclass(eq=False, repr=False)

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ValuesError
-from incrowd.measures.hiding_metrics import estimated
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
@@ -115,8 +114,34 @@ class CellTaxonomy:
         return other < node < self.ends[other]
 
     def estimate(self, own: npt.NDArray[np.int64], node: int, top: int = HIDDEN) -> Fraction:
-        """Cells of a node and its share of those that show a group above it (see :mod:`incrowd.measures`)."""
-        return estimated(own, self.parents, self.ends, node, top)
+        """Cells of a node, with its share of those that show a node above it, up to ``top``.
+
+        On the way down from ``top`` a node receives what its parent holds in proportion to the aggregated counts of the
+        children; children without any cell share equally (Zhang and Honavar 2003). ``own`` are the cells that show
+        exactly each node.
+        """
+        way = [node]
+        while way[-1] != top:
+            way.append(self.parents[way[-1]])
+        cells = own.tolist()
+        held, of = sum(cells[top : self.ends[top]]), 1
+        for child in reversed(way[:-1]):
+            parent = self.parents[child]
+            below = sum(cells[parent + 1 : self.ends[parent]])
+            held *= sum(cells[child : self.ends[child]]) if below else 1
+            of *= below or self.parents.count(parent)
+        return Fraction(held, of)
+
+    def leaf_weights(self, own: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """Nodes x leaves: how a cell that shows a node is shared out among the values below it; the root has none."""
+        weights = np.zeros((len(self), len(self.leaves)))
+        for place, leaf in enumerate(self.leaves):
+            node = leaf
+            while node > 0:
+                if whole := self.estimate(own, node, node):
+                    weights[node, place] = float(self.estimate(own, leaf, node) / whole)
+                node = self.parents[node]
+        return weights
 
 
 def _codes(nodes: Sequence[int]) -> npt.NDArray[np.int32]:

@@ -21,7 +21,7 @@ def xlogx(counts: Counts | Floats) -> Floats:
     return np.asarray(counts * np.log2(np.maximum(counts, 1)), np.float64)
 
 
-def bits(histograms: Counts) -> Floats:
+def bits(histograms: Counts | Floats) -> Floats:
     """Rows times entropy of each histogram (the last axis), in bits."""
     return np.asarray(xlogx(histograms.sum(axis=-1)) - xlogx(histograms).sum(axis=-1), np.float64)
 

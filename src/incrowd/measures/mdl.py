@@ -13,25 +13,38 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.measures.information import Counts, bits
+from incrowd.vocabulary.value_owners import ValueOwners
 
 MAX_FLOAT = 1.7e308  # two floats may differ by more than the largest, which would be infinite
 
 
-def even_cuts(rows: npt.NDArray[np.int64], smallest: int) -> list[int]:
+def even_cuts(
+    rows: npt.NDArray[np.int64], smallest: int, owners: ValueOwners | None = None, persons: int = 1
+) -> list[int]:
     """Cuts as soon as a piece has enough rows; the rest below that joins the last piece.
+
+    ``owners``, ``persons``: who has which value, and how many of them each piece has at least, if rows are not persons.
 
     Examples
     --------
     >>> even_cuts(np.array([5, 1, 9, 4, 2]), 5)
     [1, 3]
     """
-    places, size, left = [], 0, int(rows.sum())
+    places: list[int] = []
+    size, left = 0, int(rows.sum())
     for place, here in enumerate(rows.tolist(), start=1):
         size, left = size + here, left - here
-        if size >= smallest and left >= smallest:
+        begin = places[-1] if places else 0
+        if size >= smallest and left >= smallest and _enough(owners, persons, begin, place, len(rows)):
             places.append(place)
             size = 0
     return places
+
+
+def _enough(owners: ValueOwners | None, persons: int, begin: int, place: int, end: int) -> bool:
+    """Whether so many persons are on both sides of a place."""
+    sides = (range(begin, place), range(place, end))
+    return owners is None or all(owners.among(side) >= persons for side in sides)
 
 
 def roundest(low: float, high: float, whole: bool) -> float:
@@ -55,12 +68,16 @@ def roundest(low: float, high: float, whole: bool) -> float:
 
 
 def outer_ends(
-    numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64], rows: npt.NDArray[np.int64], k: int, whole: bool
+    numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64],
+    rows: npt.NDArray[np.int64],
+    k: int,
+    whole: bool,
+    owners: ValueOwners | None = None,
 ) -> tuple[float, float]:
     """Round numbers near the two ends of a column, with at least k rows beyond each: they tell of no single row.
 
     ``numbers``, ``rows``: the distinct numbers, ascending, and how many rows have each. ``whole``: whether the ends
-    shall be whole numbers.
+    shall be whole numbers. ``owners``: who has which number, if rows are not persons: k persons are then beyond.
 
     Examples
     --------
@@ -71,20 +88,22 @@ def outer_ends(
     if last < 1:
         only = numbers[0].item() if len(numbers) else 0
         return only, only
-    low = min(int(np.searchsorted(np.cumsum(rows), k)), last - 1)
-    high = max(last - int(np.searchsorted(np.cumsum(rows[::-1]), k)), 1)
+    up, down = (rows, rows) if owners is None else owners.met(0, len(numbers))
+    low = min(int(np.searchsorted(np.cumsum(up), k)), last - 1)
+    high = max(last - int(np.searchsorted(np.cumsum(down[::-1]), k)), 1)
     low_end = roundest(numbers[low].item(), numbers[low + 1].item(), whole)
     return low_end, max(low_end, roundest(numbers[high - 1].item(), numbers[high].item(), whole))
 
 
-def mdl_cuts(counts: Counts, smallest: int = 1) -> list[int]:
+def mdl_cuts(counts: Counts, smallest: int = 1, owners: ValueOwners | None = None) -> list[int]:
     """The places to cut, each the number of values below it, ascending.
 
     The best cut (smallest weighted class entropy) of a piece is accepted if its gain pays for describing it:
     gain > (log2(n - 1) + log2(3^c - 2) - c·H + c1·H1 + c2·H2) / n, with n rows and c, c1, c2 classes present in
     the piece and its two parts. Accepted parts are cut again.
 
-    ``counts``: rows per value (ascending) and class. ``smallest``: every piece keeps at least that many rows.
+    ``counts``: rows per value (ascending) and class. ``smallest``: every piece keeps at least that many rows; persons,
+    if ``owners`` says who has which value.
 
     Examples
     --------
@@ -98,22 +117,23 @@ def mdl_cuts(counts: Counts, smallest: int = 1) -> list[int]:
     pieces = [(0, len(counts))]
     while pieces:
         first, last = pieces.pop()
-        cut = _best_cut(below, first, last, smallest)
+        cut = _best_cut(below, first, last, smallest, owners)
         if cut is not None:
             cuts.append(cut)
             pieces += [(first, cut), (cut, last)]
     return sorted(cuts)
 
 
-def _best_cut(below: Counts, first: int, last: int, smallest: int) -> int | None:
+def _best_cut(below: Counts, first: int, last: int, smallest: int, owners: ValueOwners | None) -> int | None:
     """The accepted cut of the values first to last - 1, or None."""
     whole = below[last] - below[first]
     rows = int(whole.sum())
-    if last - first < 2 or rows < max(2, 2 * smallest):
+    if last - first < 2 or rows < max(2, 2 * smallest if owners is None else smallest):
         return None
     left = below[first + 1 : last] - below[first]
     right = whole - left
-    large = (left.sum(axis=1) >= smallest) & (right.sum(axis=1) >= smallest)
+    sizes = (left.sum(axis=1), right.sum(axis=1)) if owners is None else owners.sides(first, last)
+    large = (sizes[0] >= smallest) & (sizes[1] >= smallest)
     if not large.any():
         return None
     inner = np.where(large, bits(left) + bits(right), np.inf)

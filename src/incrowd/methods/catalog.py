@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from incrowd.errors import ParameterError, SchemaError, option_name
 from incrowd.methods.method import BINNED, INTERVALS, Method, MethodTraits
 from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT
+from incrowd.vocabulary.persons import KNOWN_ROWS, WHOLE_HISTORIES
 from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE, WEIGHTS, Preferences
 
 if TYPE_CHECKING:
@@ -52,6 +53,14 @@ MethodOrName: TypeAlias = str | MethodEntry | type[Any] | Method
 """Wherever a method is named, it may be passed as well: as an object with its parameters, its class, or its entry."""
 _ROOM = "incrowd.methods"
 _GENERALIZING: dict[str, Any] = {"numeric": INTERVALS, "generalizes": True}
+_OF_HISTORIES: dict[str, Any] = {
+    "needs_target": False,
+    "forms": (STRICT,),
+    "generalizes": True,
+    "loses_rows": True,
+    "together": True,
+    "loses_on_request": False,
+}
 METHODS = {
     entry.name: entry
     for entry in (
@@ -161,6 +170,32 @@ METHODS = {
     )
 }
 
+LINKED = {
+    entry.name: entry
+    for entry in (
+        MethodEntry(
+            name=WHOLE_HISTORIES,
+            module=f"{_ROOM}.histories.whole_histories",
+            factory="WholeHistories",
+            summary="groups persons so that k of them share a whole history, number of rows included",
+            paper="ours; groups as InfoGain Mondrian: LeFevre, DeWitt, Ramakrishnan, 2006 and 2008",
+            page="persons.md",
+            **_OF_HISTORIES,
+        ),
+        MethodEntry(
+            name=KNOWN_ROWS,
+            module=f"{_ROOM}.histories.known_rows",
+            factory="KnownRows",
+            summary="refines what is shown while k persons share any few rows of a person",
+            paper="ours; tdr that counts as Terrovitis, Mamoulis, Kalnis: Privacy-preserving Anonymization of "
+            "Set-valued Data, 2008",
+            page="persons.md",
+            **_OF_HISTORIES,
+        ),
+    )
+}
+"""The methods of releases in which persons can be followed; which of them it is follows from what is asked for."""
+
 
 def find_method(method: MethodOrName, *, beside: Sequence[str] = ()) -> MethodEntry:
     """The entry of a method: by its name, here or in another package, or of a method or its class as it is.
@@ -177,8 +212,8 @@ def find_method(method: MethodOrName, *, beside: Sequence[str] = ()) -> MethodEn
         return method
     if not isinstance(method, str):
         return entry_of(method if isinstance(method, type) else type(method))
-    if method in METHODS:
-        return METHODS[method]
+    if (own := METHODS.get(method) or LINKED.get(method)) is not None:
+        return own
     from incrowd.plugins import find_plugin, plugins
 
     if (plugin := find_plugin("methods", method)) is not None:
@@ -203,7 +238,7 @@ def entry_of(foreign: Any) -> MethodEntry:
         raise ParameterError(f"{called} is not a method: a frozen dataclass with a name, parameters() and decide().")
     if missing := [one for one in ("parameters", "decide") if not callable(getattr(foreign, one, None))]:
         raise ParameterError(f"The method {called} has no {missing[0]}().")
-    if (own := METHODS.get(name)) is not None:
+    if (own := METHODS.get(name) or LINKED.get(name)) is not None:
         if (own.module, own.factory) == (foreign.__module__, foreign.__qualname__):
             return own
         raise ParameterError(f"{called} has the name of another method, {name!r}. Give it a name of its own.")

@@ -12,7 +12,12 @@ import numpy.typing as npt
 from incrowd.errors import ParameterError, RequirementError, option_name
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Method, Population
-from incrowd.methods.release_forms import combinations_shown, without_combinations
+from incrowd.methods.release_forms import (
+    combinations_shown,
+    persons_of_groups,
+    persons_shown,
+    without_combinations,
+)
 from incrowd.plan.steps import DROPPED, Place, Reasons, Recode, Show, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import ROOT, Hierarchy
@@ -82,7 +87,8 @@ def _halves(column: EncodedColumn, sets: Any) -> Hierarchy:
 # Whether rows can stay together in large enough groups if some attributes may not be coarser than their limit. Rows
 # that differ there may never look alike. What they show of all limited attributes at their coarsest parts the table
 # into groups; any release that keeps the limits parts it further, and a union of groups that keep a requirement keeps
-# it. So there is such a release if, and only if, these groups keep the requirement.
+# it. So there is such a release if, and only if, these groups keep the requirement. Where a person may have several
+# rows, that is so for k; beyond k parts might keep what these groups do not, and are not looked for.
 def check_limits(population: Population, judge: Judge, sets: Sequence[KnownSet], preferences: Preferences) -> None:
     """Raise unless the requirement can be kept with every limited attribute at its coarsest."""
     schema, table = population.schema, population.sample()
@@ -94,12 +100,20 @@ def check_limits(population: Population, judge: Judge, sets: Sequence[KnownSet],
         held = population.combinations(names)
         shown = [_coarsest(table[name], limits[name])[held.codes[:, at]] for at, name in enumerate(names)]
         _, group = np.unique(np.stack(shown, axis=1), axis=0, return_inverse=True)
-        sizes = np.bincount(group.ravel(), held.sizes).astype(np.int64)
-        allowed = sizes >= known.k
-        if not judge.by_size:
-            allowed &= judge.records(population, names).holds(np.arange(len(held.codes)), group.ravel(), sizes)
+        group = group.ravel()
+        rows = sizes = np.bincount(group, held.sizes).astype(np.int64)
+        if judge.persons:
+            from incrowd.methods.person_records import PersonRecords
+
+            entries = PersonRecords.of(judge, population, names)
+            sizes = entries.sizes(group, len(rows))
+            allowed = (sizes >= known.k) & entries.holds(group, len(rows))
+        else:
+            allowed = sizes >= known.k
+            if not judge.by_size:
+                allowed &= judge.records(population, names).holds(np.arange(len(held.codes)), group, sizes)
         if not allowed.all():
-            raise RequirementError(cannot_keep(preferences, names, int((~allowed).sum()), int(sizes[~allowed].sum())))
+            raise RequirementError(cannot_keep(preferences, names, int((~allowed).sum()), int(rows[~allowed].sum())))
 
 
 def _coarsest(column: EncodedColumn, limit: Limit | None) -> npt.NDArray[np.int64]:
@@ -130,7 +144,10 @@ def cannot_keep(preferences: Preferences, names: Sequence[str], groups: int, row
 # are left out, if their rows are within the limit: the others are at least k, and the finer for it.
 @dataclass(frozen=True, eq=False)
 class _Attempt:
-    """What a method decides, its small groups left out; how many rows that are; and how many a row looks like."""
+    """What a method decides, its small groups left out; how many rows that are; and how many a row looks like.
+
+    Groups are small below k rows, or below rows of k persons, and a row looks like so many rows, or persons.
+    """
 
     steps: tuple[Step, ...]
     lost: int
@@ -195,16 +212,17 @@ def _without_small(steps: tuple[Step, ...], population: Population, k: int) -> _
     show = next((step for step in steps if isinstance(step, Show)), None)
     if show is None:
         names, seen = population.schema.quasi_identifiers, combinations_shown(steps, population)
-        small = seen.sizes < k
-        before, sizes = _rows_of_intervals(steps), seen.sizes[~small].tolist()
-        steps = without_combinations(steps, names, seen, small, drop=True)
+        sizes, rows = persons_shown(steps, population, seen), seen.sizes
+        before = _rows_of_intervals(steps)
+        steps = without_combinations(steps, names, seen, sizes < k, drop=True)
         if any(had and not left for had, left in zip(before, _rows_of_intervals(steps), strict=True)):
             return None
     else:
-        kept = [number for number, group in enumerate(show.groups) if group.rows >= k]
-        steps, sizes = _without_groups(steps, show, kept), [show.groups[number].rows for number in kept]
-    lost = population.rows - sum(sizes)
-    return _Attempt(_told(steps, lost), lost, sum(size**2 for size in sizes) / max(1, sum(sizes)))
+        sizes, rows = persons_of_groups(steps, show, population), np.array([group.rows for group in show.groups])
+        steps = _without_groups(steps, show, np.flatnonzero(sizes >= k).tolist())
+    sizes, rows = sizes[sizes >= k], rows[sizes >= k]
+    lost, alike = population.rows - int(rows.sum()), int((rows * sizes).sum())
+    return _Attempt(_told(steps, lost), lost, alike / max(1, int(rows.sum())))
 
 
 def _rows_of_intervals(steps: Sequence[Step]) -> list[int]:

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError
+from incrowd.methods.person_counts import some_of_each
 from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat, Step
 from incrowd.trees.tree import Tree
-from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.encoded_table import Codes, EncodedTable
 from incrowd.vocabulary.forms import COUNTS, RELEASE_FORMS
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
@@ -37,6 +38,41 @@ class Combinations:
         return np.asarray(self.counts.sum(axis=1), np.int64)
 
 
+@dataclass(frozen=True, eq=False)
+class Presence:
+    """Who is where: the cell, the person and codes of some columns, entry by entry; entries may repeat.
+
+    A person has the same number in all entries. Whether cells are nodes of a tree or combinations of values says who
+    asked for them.
+    """
+
+    cells: npt.NDArray[np.integer]
+    persons: npt.NDArray[np.integer]
+    codes: tuple[npt.NDArray[np.integer], ...] = ()
+
+    def distinct(self, most: int | None = None) -> Presence:
+        """The same with every entry once, by cell; of each cell at most so many, if no codes are asked for.
+
+        Examples
+        --------
+        >>> presence = Presence(np.array([1, 0, 1, 1]), np.array([5, 3, 5, 4]))
+        >>> presence.distinct().cells.tolist(), presence.distinct(1).persons.tolist()
+        ([0, 1, 1], [3, 5])
+        """
+        columns = (self.cells, self.persons, *self.codes)
+        bounds = [int(codes.max(initial=0)) + 1 for codes in columns]
+        if not self.codes and max(bounds) < 1 << 31:
+            many = len(self.cells) if most is None else most
+            cells, persons = some_of_each(self.cells, self.persons, bounds[0], bounds[1], many).T
+            return Presence(np.ascontiguousarray(cells), np.ascontiguousarray(persons))
+        if math.prod(bounds) < 1 << 63:
+            keys = np.unique(np.ravel_multi_index([codes.astype(np.int64) for codes in columns], bounds))
+            cells, persons, *codes = np.unravel_index(keys, bounds)
+        else:
+            cells, persons, *codes = np.unique(np.stack(columns), axis=1)
+        return Presence(cells, persons, tuple(codes))
+
+
 class Population(Protocol):
     """The rows of a table, as an algorithm knows them.
 
@@ -51,6 +87,13 @@ class Population(Protocol):
     @property
     def rows(self) -> int:
         """Number of rows."""
+
+    @property
+    def owners(self) -> Codes | None:
+        """The person of each row of :meth:`sample`, numbered from 0 on; None if every row is a person.
+
+        With persons, k and all that is required beyond it count persons. No method takes them for an attribute.
+        """
 
     def sample(self) -> EncodedTable:
         """Encoded quasi-identifiers, target and columns of the requirement, of all rows or of a random part of them.
@@ -69,6 +112,14 @@ class Population(Protocol):
 
     def combinations(self, names: Sequence[str]) -> Combinations:
         """The combinations of these attributes that occur, counted over all rows that are not left out."""
+
+    def presence(self, of: Tree | Sequence[str], names: Sequence[str] = (), most: int | None = None) -> Presence:
+        """Who is where, with the codes of some columns; only where rows are not persons.
+
+        Cells are the nodes of a tree at which rows come to rest; or the combinations of some attributes, numbered as
+        :meth:`combinations` lists them. Whoever asks only whether cells have so many persons together says ``most``:
+        then so many of each cell are enough, any of them, and the answer is small however many rows there are.
+        """
 
     def recode(self, step: Recode) -> Population:
         """The same rows, the step's attributes seen as the parts their values belong to.

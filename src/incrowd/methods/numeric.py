@@ -17,6 +17,7 @@ from incrowd.plan.steps import Bin, Spread, Step
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_value import Form, Interval, Level, Midpoint, Shown, Suppressed, ValueSet, render
 from incrowd.vocabulary.schema import ColumnType
+from incrowd.vocabulary.value_owners import ValueOwners
 
 FEW, QUARTERS = 10, 4  # values that each may be a piece of their own; else pieces of the rows
 BINS = ("mdl", "fine")
@@ -49,14 +50,17 @@ class Binned:
 
 
 def bin_numbers(population: Population, numeric: str, k: int) -> Binned:
-    """Cut numeric quasi-identifiers at public places, k rows or more in each piece, if the numeric form asks for it."""
+    """Cut numeric quasi-identifiers at public places, k rows or more in each piece, if the numeric form asks for it.
+
+    Where a person may have several rows, each piece has rows of k persons or more.
+    """
     schema = population.schema
     if numeric not in ("bins", "levels") or schema.target is None:
         return Binned(population, (), {}, False)
-    table = population.sample()
+    table, owners = population.sample(), population.owners
     target = table[schema.target]
     numbers = [table[name] for name in schema.quasi_identifiers if table[name].type.is_numeric]
-    cuts = tuple((column.name, public_cuts(column, target.codes, target.width, k)) for column in numbers)
+    cuts = tuple((column.name, public_cuts(column, target.codes, target.width, k, owners)) for column in numbers)
     if not cuts:
         return Binned(population, (), {}, False)
     step = Bin(cuts)
@@ -64,8 +68,12 @@ def bin_numbers(population: Population, numeric: str, k: int) -> Binned:
     return Binned(population.bin(step), (step,), intervals, numeric == "levels")
 
 
-def public_cuts(column: EncodedColumn, labels: Codes, classes: int, k: int) -> tuple[float, ...]:
+def public_cuts(
+    column: EncodedColumn, labels: Codes, classes: int, k: int, owners: Codes | None = None
+) -> tuple[float, ...]:
     """Where a number is cut: so that the pieces tell the class apart (Fayyad and Irani), each with at least k rows.
+
+    ``owners``: the person of each row, if rows are not persons; each piece then has rows of at least k of them.
 
     Where no cut does so by itself, it may still do so together with other attributes: then every value is a piece of
     its own if there are few, else the pieces are quarters of the rows.
@@ -76,7 +84,8 @@ def public_cuts(column: EncodedColumn, labels: Codes, classes: int, k: int) -> t
     counts = np.bincount(cells, minlength=column.width * classes).reshape(column.width, classes)[:-1]
     rows = counts.sum(axis=1)
     share = 0 if len(rows) <= FEW else int(rows.sum()) // QUARTERS
-    places = mdl_cuts(counts, k) or even_cuts(rows, max(k, share))
+    who = None if owners is None else ValueOwners.of(column, owners)
+    places = mdl_cuts(counts, k, who) or even_cuts(rows, max(k, share), who, k)
     return round_cuts(column, places)
 
 
@@ -86,22 +95,32 @@ def round_cuts(column: EncodedColumn, places: Iterable[int]) -> tuple[float, ...
     return tuple(roundest(numbers[place - 1].item(), numbers[place].item(), whole) for place in places)
 
 
-def public_bins(table: EncodedTable, names: Sequence[str], target: EncodedColumn, bins: str, k: int) -> Bin:
+def public_bins(
+    table: EncodedTable,
+    names: Sequence[str],
+    target: EncodedColumn,
+    bins: str,
+    k: int,
+    owners: Codes | None = None,
+) -> Bin:
     """The cuts of all numbers.
 
     ``"mdl"``: where the class changes (Fayyad and Irani). ``"fine"``: there, and so that no bin has much more than a
     twelfth of the rows. Every bin has at least five rows (or k, if that is less), and cuts are round numbers.
+    ``owners``: the person of each row, if rows are not persons; so many of them are then in every bin.
     """
     numbers = [table[name] for name in names if table[name].type.is_numeric]
-    return Bin(tuple((column.name, _cuts(column, target, bins, min(k, FEWEST))) for column in numbers))
+    return Bin(tuple((column.name, _cuts(column, target, bins, min(k, FEWEST), owners)) for column in numbers))
 
 
-def _cuts(column: EncodedColumn, target: EncodedColumn, bins: str, smallest: int) -> tuple[float, ...]:
-    cuts = public_cuts(column, target.codes, target.width, smallest)
+def _cuts(
+    column: EncodedColumn, target: EncodedColumn, bins: str, smallest: int, owners: Codes | None
+) -> tuple[float, ...]:
+    cuts = public_cuts(column, target.codes, target.width, smallest, owners)
     if bins == "mdl":
         return cuts
-    rows = column.counts[:-1]
-    places = even_cuts(rows, max(smallest, int(rows.sum()) // PIECES))
+    rows, who = column.counts[:-1], None if owners is None else ValueOwners.of(column, owners)
+    places = even_cuts(rows, max(smallest, int(rows.sum()) // PIECES), who, smallest)
     return tuple(sorted({*cuts, *round_cuts(column, places)}))
 
 
@@ -136,9 +155,13 @@ def middle(interval: Interval, ends: tuple[float, float]) -> float:
     return low / 2 + high / 2
 
 
-def ends_of(column: EncodedColumn, k: int) -> tuple[float, float]:
-    """Numbers that stand for the open ends of a numeric column: round, with at least k rows beyond each."""
-    return outer_ends(column.numbers, column.counts[:-1], k, column.type is not ColumnType.REAL)
+def ends_of(column: EncodedColumn, k: int, owners: Codes | None = None) -> tuple[float, float]:
+    """Numbers that stand for the open ends of a numeric column: round, with at least k rows beyond each.
+
+    ``owners``: the person of each row, if rows are not persons; k of them are then beyond.
+    """
+    who = None if owners is None else ValueOwners.of(column, owners)
+    return outer_ends(column.numbers, column.counts[:-1], k, column.type is not ColumnType.REAL, who)
 
 
 def spread_steps(numeric: str, columns: Sequence[EncodedColumn]) -> tuple[Spread, ...]:

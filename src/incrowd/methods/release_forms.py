@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +18,10 @@ import polars as pl
 from incrowd.errors import ParameterError
 from incrowd.measures.mdl import even_cuts
 from incrowd.methods.catalog import METHODS
-from incrowd.methods.method import Combinations, Method, Population
+from incrowd.methods.method import Combinations, Method, Population, Presence
 from incrowd.methods.numeric import FEW, public_cuts, round_cuts
-from incrowd.plan.steps import AsCounts, Bin, Group, Hide, Rarest, Recode, Show, Spread, Step
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.plan.steps import GROUP, AsCounts, Bin, Group, Hide, Place, Rarest, Recode, Seat, Show, Spread, Step
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, OwnedTable
 from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT, check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.released_value import (
@@ -37,6 +38,7 @@ from incrowd.vocabulary.released_value import (
 )
 from incrowd.vocabulary.requirement import OfPopulation, Requirement, Together
 from incrowd.vocabulary.schema import Schema
+from incrowd.vocabulary.value_owners import ValueOwners
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -94,20 +96,25 @@ def _as_counts(steps: tuple[Step, ...], population: Population, k: int) -> tuple
     table, target = population.sample(), population.schema.target
     for name in show.names:
         if table[name].type.is_numeric and name not in cuts:
-            cuts[name] = bins_of(table[name], None if target is None else table[target], k)
+            cuts[name] = bins_of(table[name], None if target is None else table[target], k, population.owners)
     forms: tuple[Form, ...] = tuple(Suppressed() if cuts.get(name) == () else Counts() for name in show.names)
     new = Show(show.names, tuple(Group(group.rows, forms) for group in show.groups))
     kept = [new if step is show else step for step in steps if not isinstance(step, Spread)]
     return *kept, AsCounts(show.names, tuple(cuts.items()))
 
 
-def bins_of(column: EncodedColumn, target: EncodedColumn | None, k: int) -> tuple[float, ...]:
-    """The public cuts of a number, with at least k rows in each piece; a number with fewer rows has none."""
+def bins_of(
+    column: EncodedColumn, target: EncodedColumn | None, k: int, owners: Codes | None = None
+) -> tuple[float, ...]:
+    """The public cuts of a number, with at least k rows in each piece; a number with fewer rows has none.
+
+    ``owners``: the person of each row, if rows are not persons; each piece then has rows of k of them.
+    """
     if target is not None:
-        return public_cuts(column, target.codes, target.width, k)
-    rows = column.counts[:-1]
+        return public_cuts(column, target.codes, target.width, k, owners)
+    rows, who = column.counts[:-1], None if owners is None else ValueOwners.of(column, owners)
     least = k if len(rows) <= FEW else max(k, -(-int(rows.sum()) // PIECES))
-    return round_cuts(column, even_cuts(rows, least))
+    return round_cuts(column, even_cuts(rows, least, who, k))
 
 
 def _as_values(steps: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -143,20 +150,28 @@ def fitted(
         raise ParameterError(f"{on_population[0]} needs a population: a table of the people the rows are from.")
     if len(requirement.sets(population.schema.quasi_identifiers)) > 1:
         raise ParameterError("k-map and delta-presence cannot be combined with sets of columns known together.")
+    table = population.rows
+    if population.owners is not None:
+        table = len(np.unique(population.presence(()).persons))
     for part in on_population:
-        part.check_possible(population.rows, people.height)
+        part.check_possible(table, _People.of(people, ()).everybody)
     show = next((step for step in steps if isinstance(step, Show)), None)
     if show is not None:
-        return _groups_fitted(steps, show, population.schema, on_population, people)
+        return _groups_fitted(steps, show, population, on_population, people)
     return _combinations_fitted(steps, population, on_population, people)
 
 
 def _groups_fitted(
-    steps: tuple[Step, ...], show: Show, schema: Schema, on_population: Sequence[OfPopulation], people: EncodedTable
+    steps: tuple[Step, ...],
+    show: Show,
+    population: Population,
+    on_population: Sequence[OfPopulation],
+    people: EncodedTable,
 ) -> tuple[Step, ...]:
     """Groups that are hidden show nothing; which rows they have stays as it is."""
     forms = [group.forms for group in show.groups]
-    fit = _Fit.of(forms, np.array([group.rows for group in show.groups], np.int64), show.names, schema, people)
+    released = _Released.of_groups(steps, show, population)
+    fit = _Fit.of(forms, released, show.names, population.schema, people)
     nothing = (Suppressed(),) * len(show.names)
     hidden = fit.hidden(on_population)
     groups = [Group(g.rows, nothing) if hide else g for g, hide in zip(show.groups, hidden.tolist(), strict=True)]
@@ -172,16 +187,74 @@ def _combinations_fitted(
     seen = combinations_shown(steps, population)
     shown: list[list[Form]] = [[*(part.form for part in recode[name].parts), Suppressed()] for name in names]
     forms = [tuple(shown[a][code] for a, code in enumerate(codes)) for codes in seen.codes.tolist()]
-    hidden = _Fit.of(forms, seen.sizes, names, population.schema, people).hidden(on_population)
+    released = _Released.of_combinations(steps, population, seen)
+    hidden = _Fit.of(forms, released, names, population.schema, people).hidden(on_population)
     return without_combinations(steps, names, seen, hidden)
 
 
 def combinations_shown(steps: Sequence[Step], population: Population) -> Combinations:
     """What rows show after steps that show value by value."""
+    return _after(steps, population).combinations(population.schema.quasi_identifiers)
+
+
+def persons_shown(steps: Sequence[Step], population: Population, seen: Combinations) -> Ints:
+    """How many persons show each combination; rows, where every row is a person."""
+    return _Released.of_combinations(steps, population, seen).sizes(np.arange(len(seen.sizes)), len(seen.sizes))
+
+
+def persons_of_groups(steps: Sequence[Step], show: Show, population: Population) -> Ints:
+    """How many persons are in each group; rows, where every row is a person."""
+    groups = len(show.groups)
+    return _Released.of_groups(steps, show, population).sizes(np.arange(groups), groups)
+
+
+def _after(steps: Sequence[Step], population: Population) -> Population:
+    """The rows after the steps of a method."""
     for step in steps:
-        if isinstance(step, Recode | Hide):
-            population = population.recode(step) if isinstance(step, Recode) else population.hide(step)
-    return population.combinations(population.schema.quasi_identifiers)
+        match step:
+            case Recode():
+                population = population.recode(step)
+            case Hide():
+                population = population.hide(step)
+            case Bin():
+                population = population.bin(step)
+            case Place():
+                population = population.place(step)
+            case Seat():
+                population = population.seat(step)
+    return population
+
+
+@dataclass(frozen=True, eq=False)
+class _Released:
+    """How many rows there are of each combination or group; and who is in which, if rows are not persons."""
+
+    rows: Ints
+    who: Presence | None = None
+
+    @classmethod
+    def of_combinations(cls, steps: Sequence[Step], population: Population, seen: Combinations) -> _Released:
+        if population.owners is None:
+            return cls(seen.sizes)
+        return cls(seen.sizes, _after(steps, population).presence(population.schema.quasi_identifiers))
+
+    @classmethod
+    def of_groups(cls, steps: Sequence[Step], show: Show, population: Population) -> _Released:
+        rows = np.array([group.rows for group in show.groups], np.int64)
+        if population.owners is None:
+            return cls(rows)
+        after = _after(steps, population)
+        there = after.presence((GROUP,))
+        return cls(rows, replace(there, cells=after.combinations((GROUP,)).codes[:, 0][there.cells]))
+
+    def sizes(self, part_of: Ints, count: int) -> Ints:
+        """How many persons, or rows, each part has; ``part_of`` has the part of each combination, -1 for none."""
+        if self.who is not None:
+            from incrowd.methods.person_records import distinct_persons
+
+            return distinct_persons(part_of[self.who.cells], self.who.persons, count)
+        some = part_of >= 0
+        return np.bincount(part_of[some], self.rows[some], count).astype(np.int64)
 
 
 def without_combinations(
@@ -205,15 +278,54 @@ def without_combinations(
 
 
 @dataclass(frozen=True, eq=False)
+class _People:
+    """The people of a population: their kinds, and who is of which, if somebody has several rows there.
+
+    ``kinds`` has the codes of each kind, name by name, ``sizes`` its people.
+    """
+
+    kinds: list[npt.NDArray[np.integer]]
+    sizes: Ints
+    kind_of: Ints | None = None
+    persons: npt.NDArray[np.integer] | None = None
+
+    @classmethod
+    def of(cls, people: EncodedTable, names: Sequence[str]) -> _People:
+        codes = pl.DataFrame([pl.Series(name, people[name].codes) for name in names])
+        codes = codes if names else pl.DataFrame({"": np.zeros(people.height, np.int32)})
+        if isinstance(people, OwnedTable):
+            numbered = codes.select(pl.struct(codes.columns).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
+            _, first, sizes = np.unique(numbered, return_index=True, return_counts=True)
+            return cls([codes[name].to_numpy()[first] for name in names], sizes, numbered, people.persons)
+        alike = codes.group_by(codes.columns).len(name="how many")
+        return cls([alike[name].to_numpy() for name in names], alike["how many"].to_numpy().astype(np.int64))
+
+    def among(self, kinds: npt.NDArray[Any]) -> int:
+        """How many people are of one of these kinds."""
+        if self.kind_of is None or self.persons is None:
+            return int(self.sizes[kinds].sum())
+        chosen = np.zeros(len(self.sizes), np.bool_)
+        chosen[kinds] = True
+        return len(np.unique(self.persons[chosen[self.kind_of]]))
+
+    @property
+    def everybody(self) -> int:
+        """How many there are."""
+        return self.among(np.arange(len(self.sizes)))
+
+
+@dataclass(frozen=True, eq=False)
 class _Fit:
     """Combinations, by what a recipient sees of them.
 
-    ``look`` is what each combination looks like; ``rows`` and ``people`` are the rows of each look and the people that
-    fit it, ``blank`` the looks that show nothing; ``everybody`` are all people, ``nobody`` those that fit no look.
+    ``look`` is what each combination looks like; ``sizes`` and ``people`` are the persons of each look, or rows where
+    these are persons, and the people that fit it, ``blank`` the looks that show nothing; ``everybody`` are all people,
+    ``nobody`` those that fit no look.
     """
 
+    released: _Released
     look: Ints
-    rows: Ints
+    sizes: Ints
     people: Ints
     blank: Flags
     everybody: int
@@ -221,39 +333,41 @@ class _Fit:
 
     @classmethod
     def of(
-        cls, forms: Sequence[Sequence[Form]], rows: Ints, names: Sequence[str], schema: Schema, people: EncodedTable
+        cls,
+        forms: Sequence[Sequence[Form]],
+        released: _Released,
+        names: Sequence[str],
+        schema: Schema,
+        people: EncodedTable,
     ) -> _Fit:
         looks: dict[tuple[Form, ...], int] = {}
         look = np.array([looks.setdefault(tuple(map(_as_seen, each)), len(looks)) for each in forms], np.int64)
-        codes = pl.DataFrame([pl.Series(name, people[name].codes) for name in names])
-        alike = codes.group_by(codes.columns).len(name="")
-        kinds, sizes = [alike[name].to_numpy() for name in names], alike[""].to_numpy().astype(np.int64)
+        everybody = _People.of(people, names)
         true = [
             {form: true_of(form, people[name], schema[name].hierarchy) for form in {each[place] for each in looks}}
             for place, name in enumerate(names)
         ]
-        fitting, met = np.zeros(len(looks), np.int64), np.zeros(len(sizes), np.bool_)
+        fitting, met = np.zeros(len(looks), np.int64), np.zeros(len(everybody.sizes), np.bool_)
         for number, each in enumerate(looks):
-            left = np.arange(len(sizes))
-            for known, own, form in zip(true, kinds, each, strict=True):
+            left = np.arange(len(met))
+            for known, own, form in zip(true, everybody.kinds, each, strict=True):
                 left = left if isinstance(form, Suppressed) else left[known[form][own[left]]]
-            fitting[number] = sizes[left].sum()
+            fitting[number] = everybody.among(left)
             met[left] = True
-        blank = np.array([all(isinstance(form, Suppressed) for form in each) for each in looks])
-        total = np.bincount(look, rows, len(looks)).astype(np.int64)
         return cls(
+            released=released,
             look=look,
-            rows=total,
+            sizes=released.sizes(look, len(looks)),
             people=fitting,
-            blank=blank,
-            everybody=int(sizes.sum()),
-            nobody=int(sizes[~met].sum()),
+            blank=np.array([all(isinstance(form, Suppressed) for form in each) for each in looks]),
+            everybody=everybody.everybody,
+            nobody=everybody.everybody - everybody.among(np.flatnonzero(met)),
         )
 
     def hidden(self, on_population: Sequence[OfPopulation]) -> Flags:
         """Which combinations show nothing in the end."""
-        gone = np.logical_or.reduce([~part.holds_each(self.rows, self.people) for part in on_population])
-        order = np.argsort(self.rows, kind="stable")
+        gone = np.logical_or.reduce([~part.holds_each(self.sizes, self.people) for part in on_population])
+        order = np.argsort(self.sizes, kind="stable")
         count = 1
         while not self._kept(on_population, gone) and not gone.all():
             more = order[~gone[order] & ~self.blank[order]][:count]
@@ -263,7 +377,8 @@ class _Fit:
 
     def _kept(self, on_population: Sequence[OfPopulation], gone: Flags) -> bool:
         """Whether those that show nothing keep what is required, and everybody fits something where that is asked."""
-        together = int(self.rows[gone | self.blank].sum())
+        unseen = np.where((gone | self.blank)[self.look], 0, -1)
+        together = int(self.released.sizes(unseen, 1)[0])
         if together:
             return all(part.holds_each(np.array([together]), np.array([self.everybody]))[0] for part in on_population)
         return not self.nobody or all(

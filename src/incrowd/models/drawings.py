@@ -82,13 +82,13 @@ def drawable(model: PublishedTree) -> Tree:
 def promise(model: PublishedTree) -> str:
     """What every span keeps, in words."""
     requirement = model.requirement
-    clauses = [f"every span has at least {requirement['k']} rows"]
+    clauses = [f"every span has {'rows of ' * model.of_persons}at least {requirement['k']} {model.counted}"]
     if requirement.get("l") is not None:
         clauses.append(f"an entropy of classes of at least log2 {requirement['l']:g}")
     if requirement.get("max_confidence") is not None:
         clauses.append(f"no class with a share above {requirement['max_confidence']:g}")
     spans = "1 span, of" if model.spans == 1 else f"{model.spans:,} spans, the smallest of"
-    return f"{', '.join(clauses)}; {spans} {model.smallest_span:,} rows"
+    return f"{', '.join(clauses)}; {spans} {model.smallest_span:,} {model.counted}"
 
 
 def _named(predicate: Predicate, group: str | None, dates: set[str]) -> Predicate:

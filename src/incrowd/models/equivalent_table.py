@@ -20,12 +20,13 @@ from incrowd.errors import ParameterError, RequirementError
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree, filled
 from incrowd.trees.routing import Ranges, code_ranges
 from incrowd.trees.tree import Eq, Gt, In, Le, Missing, Node, Predicate
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, OwnedTable
 from incrowd.vocabulary.fresh import fresh_frame
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
 from incrowd.vocabulary.released_value import Category, Form, Interval, Shown, Suppressed, ValueSet, render
 
 PRIVATE = ("tested", "untouched", "left out")
+_PERSON = "\x1fperson"  # begins with a letter that names do not have
 
 Rows = npt.NDArray[np.intp]
 
@@ -45,7 +46,8 @@ def to_table(
     model
         A published tree.
     table
-        The rows it was grown on: its attributes and the class.
+        The rows it was grown on: its attributes and the class. Where the model counts persons, an
+        :class:`~incrowd.vocabulary.encoded_table.OwnedTable`, which says whose rows they are.
     private
         ``"tested"``: a private attribute shows what the tests on the way to the row's leaf tell. ``"untouched"``: its
         value. ``"left out"``: the column is not there.
@@ -63,7 +65,7 @@ def to_table(
         elif private == "untouched":
             shown.append(_decoded(columns[attribute.name]))
     frame = pl.DataFrame([*shown, _decoded(table[model.target])])
-    _check(frame, model)
+    _check(frame, model, table)
     order = permutation(table.height, SystemRandomness() if randomness is None else randomness)
     return fresh_frame(frame[order])
 
@@ -165,15 +167,20 @@ def _decoded(column: EncodedColumn) -> pl.Series:
     return values.gather(column.codes.astype(np.int64)).alias(column.name)
 
 
-def _check(frame: pl.DataFrame, model: PublishedTree) -> None:
+def _check(frame: pl.DataFrame, model: PublishedTree, table: EncodedTable) -> None:
     """Count the combinations that an attacker knows; null is a value."""
     known = [*model.public, *([] if model.class_private else [model.target])]
     if not known:
         return
-    sizes = frame.select(pl.len().over(known)).to_series()
-    few = int((sizes < model.requirement["k"]).sum())
+    alike = pl.len()
+    if model.of_persons:
+        if not isinstance(table, OwnedTable):
+            raise ParameterError("The model counts persons. Give a table that says whose rows they are (OwnedTable).")
+        frame = frame.with_columns(pl.Series(_PERSON, table.owners))
+        alike = pl.col(_PERSON).n_unique()
+    few = int((frame.select(alike.over(known)).to_series() < model.requirement["k"]).sum())
     if few:
         raise RequirementError(
-            f"{few} rows share their public attributes with fewer than k={model.requirement['k']} rows. Give the rows "
-            "the model was grown on, all of them."
+            f"{few} rows share their public attributes with fewer than k={model.requirement['k']} "
+            f"{model.counted}. Give the rows the model was grown on, all of them."
         )

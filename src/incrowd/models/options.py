@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypedDict
 
 from incrowd.tables.options import Hierarchies, Reading, RecipeFile, Repeats, TextReading
 from incrowd.vocabulary.option import Kind, Option
+from incrowd.vocabulary.persons import PersonColumn
 
 
 class ModelTable(TypedDict, total=False):
@@ -82,12 +83,13 @@ class ModelOutputs(TypedDict, total=False):
     replace: Annotated[bool, Option("Replace files that exist.", Kind.FLAG, default=False)]
 
 
-class ModelOptions(ModelTable, Spans, GrowingOptions, ModelOutputs, total=False):
+class ModelOptions(ModelTable, PersonColumn, Spans, GrowingOptions, ModelOutputs, total=False):
     """All options of a published model."""
 
 
 MODEL = {
     "What": (ModelTable,),
+    "Persons": (PersonColumn,),
     "Promise": (Spans,),
     "Method": (GrowingOptions,),
     "Outputs": (ModelOutputs,),

@@ -19,6 +19,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
+
 from incrowd.errors import (
     Notice,
     OutputError,
@@ -41,19 +43,22 @@ from incrowd.tables.options import names_of
 from incrowd.tables.publishing.staging import check_targets, staged_files
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.persons import owners_of
 from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe, beside_recipe, with_hierarchies, with_roles
 from incrowd.tables.roles import settle_schema
 from incrowd.verification.input_table import InputTable, encoded
-from incrowd.verification.model_file import ModelFile
+from incrowd.verification.model_file import ModelFile, with_owners
 from incrowd.verification.opening import connect
+from incrowd.verification.owners import Numbers
 from incrowd.verification.spans import MOST_VISITS, verify_spans
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.clock import Clock
-from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedTable, OwnedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import described, filled
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 from incrowd.vocabulary.versions import versions
@@ -168,7 +173,9 @@ def publish_model(
         reading=dict(request["reading"] or {}),
         repeats=list(request["repeats"] or ()),
     )
-    recipe = with_roles(recipe, quasi_identifiers=known, target=[request["target"]])
+    person = None if request["person"] is None else [request["person"]]
+    recipe = with_roles(recipe, quasi_identifiers=known, target=[request["target"]], person=person)
+    recipe = replace(recipe, person_ids=request["person_ids"], missing_persons=request["missing_persons"])
     recipe = with_hierarchies(recipe, _hierarchies(request["hierarchies"], [*known, *hidden]))
     model, plot, pmml = (None if (path := request[name]) is None else Path(path) for name in ("to", "plot", "pmml"))
     files = ModelFiles(model, plot, pmml, request["replace"])
@@ -187,6 +194,9 @@ def _stated(recipe: Recipe) -> dict[str, Any]:
         "require": [part for part in parts if part.on in (None, recipe.target)],
         "hierarchies": recipe.hierarchies,
         "repeats": recipe.repeats,
+        "person": None if recipe.persons is None else recipe.persons.column,
+        "person_ids": recipe.person_ids,
+        "missing_persons": recipe.missing_persons,
         "reading": recipe.reading,
     }
 
@@ -196,6 +206,7 @@ def run_model(job: ModelJob) -> Published:
     job.files.check(job.path)
     schema, table, notices, origin = understand(job)
     model = induce(job, table, schema)
+    names = [*table.columns]
     files, beside = job.files, (job.files.plot, job.files.pmml)
     with staged_files(
         files.model, beside, certificate=files.certificate, replace=files.replace, otherwise="model.json"
@@ -204,8 +215,8 @@ def run_model(job: ModelJob) -> Published:
         with job.clock("verifying"):
             text = hidden.read_text("utf-8")
             check_as_asked(job, schema, ModelFile.of(json.loads(text)))
-            again = read_again(job, schema, list(table.columns), origin)
-            verdict = verify_spans(json.loads(text), again).proven("model")
+            again, owners = read_again(job, schema, names, origin)
+            verdict = verify_spans(json.loads(text), again, owners).proven("model")
         digest = hashlib.sha256(text.encode()).hexdigest()
         issued = certificate(job, model, verdict, digest)
         _write_beside(files, drafts, model, issued)
@@ -216,11 +227,12 @@ def run_model(job: ModelJob) -> Published:
 def _of_one_leaf(model: PublishedTree, k: int) -> Iterator[Notice]:
     """That a tree says the same of everybody, and what may help."""
     if model.tree.nodes[0].is_leaf:
+        groups = f"groups of {k}{' persons' * model.of_persons}"
         yield Notice(
             "one-leaf",
             "",
-            f"the tree has one leaf: no test parts the rows into groups of {k} that differ in the class. It predicts "
-            "the most frequent class for everybody. Try a smaller k, or other public attributes.",
+            f"the tree has one leaf: no test parts the rows into {groups} that differ in the class. It predicts the "
+            "most frequent class for everybody. Try a smaller k, or other public attributes.",
         )
 
 
@@ -236,23 +248,33 @@ def understand(job: ModelJob) -> tuple[Schema, EncodedTable, tuple[Notice, ...],
         schema = Schema(tuple(map(_as_written, schema.columns)))
         names = [*schema.quasi_identifiers, *job.method.private, *([schema.target] if schema.target else [])]
         table, notices = encode(source, schema, names)
+        if job.recipe.persons is not None:
+            owners = owners_of(source, job.recipe.persons)
+            table = table if owners.kept is None else table.take(owners.kept)
+            table = OwnedTable(table.columns, table.height, owners.codes)
+            notices = (*notices, *owners.notices)
     schema = schema.with_types(table.columns)
     remarks = [notice for notice in doubts if notice.code not in ("unnamed", "dropped")]
     return schema, table, (*source.notices, *remarks, *notices, *_notices(job, schema, table)), source.origin
 
 
-def read_again(job: ModelJob, schema: Schema, names: Sequence[str], origin: Origin) -> EncodedTable:
-    """The table by the verification's own road: what the induction was given is not believed."""
+def read_again(
+    job: ModelJob, schema: Schema, names: Sequence[str], origin: Origin
+) -> tuple[EncodedTable, Numbers | None]:
+    """The table by the verification's own road, and whose rows they are: what the induction had is not believed."""
     typed = frozenset(name for name, column in job.recipe.columns.items() if "type" in column)
     with tempfile.TemporaryDirectory(prefix="incrowd-") as folder, connect() as connection:
         file = input_file(job.table, origin, Path(folder), "input", job.recipe.reading)
-        return encoded(InputTable.open(connection, file, Path(folder), typed), [schema[name] for name in names])
+        input_table = InputTable.open(connection, file, Path(folder), typed)
+        table = encoded(input_table, [schema[name] for name in names])
+        return with_owners(table, input_table, job.recipe.persons)
 
 
 def induce(job: ModelJob, table: EncodedTable, schema: Schema) -> PublishedTree:
     """The tree, or a refusal that says why there is none."""
     with job.clock("inducing"):
-        induction = job.method.induce(table, schema)
+        owners = table.owners if isinstance(table, OwnedTable) else None
+        induction = job.method.induce(table, schema, owners)
     if induction.model is None:
         raise RequirementError(f"No tree is possible. {induction.reason} Choose a smaller k, or ask for less.")
     return induction.model
@@ -261,11 +283,16 @@ def induce(job: ModelJob, table: EncodedTable, schema: Schema) -> PublishedTree:
 def check_as_asked(job: ModelJob, schema: Schema, written: ModelFile) -> None:
     """Raise unless the written model promises what the user asked for, and calls public what the user called so."""
     method = job.method
+    of_persons = job.recipe.persons is not None
     promised = (written.target, written.k, written.l, written.cap, written.class_private, written.further)
     request = (schema.target, method.k, method.l, method.max_confidence, method.class_private, method.require)
     public = {name for name, attribute in written.attributes.items() if attribute.public}
     private = set(written.attributes) - public
-    if promised != request or not public <= set(schema.quasi_identifiers) or not private <= set(method.private):
+    if (
+        (*promised, written.persons) != (*request, of_persons)
+        or not public <= set(schema.quasi_identifiers)
+        or not private <= set(method.private)
+    ):
         raise VerificationError("The written model promises something else than was requested. It was not published.")
 
 
@@ -286,17 +313,25 @@ def certificate(job: ModelJob, model: PublishedTree, verdict: Verdict, digest: s
         "verification": {
             "passed": verdict.passed,
             "spans": verdict.sizes.classes,
-            "smallest_span": verdict.sizes.smallest,
+            "smallest_span": model.smallest_span,
             "checks": [vars(check) for check in verdict.checks],
         },
         "attacks": "not run",
     }
 
 
-def verify_model(path: str | Path, table: Any, *, most_visits: int = MOST_VISITS, **reading: Any) -> Verdict:
+def verify_model(
+    path: str | Path,
+    table: Any,
+    *,
+    persons: Persons | None = None,
+    most_visits: int = MOST_VISITS,
+    **reading: Any,
+) -> Verdict:
     """Recount the file of a model, anybody's, against the table it was grown on.
 
-    Columns are read with the types that the model names. ``reading``: delimiter, encoding, missing.
+    Columns are read with the types that the model names. ``persons``: whose rows they are, where the model promises
+    something to persons. ``reading``: delimiter, encoding, missing.
     """
     data = model_data(Path(path), "the file of a model")
     model = ModelFile.of(data)
@@ -308,7 +343,11 @@ def verify_model(path: str | Path, table: Any, *, most_visits: int = MOST_VISITS
     drafted = draft_schema(source, target=model.target)
     columns = [*_columns_of(model), _as_written(drafted[model.target])]
     encoded, _ = encode(source, Schema(tuple(columns)), names)
-    return verify_spans(data, encoded, most_visits=most_visits)
+    if persons is None:
+        return verify_spans(data, encoded, most_visits=most_visits)
+    owners = owners_of(source, persons)
+    encoded = encoded if owners.kept is None else encoded.take(owners.kept)
+    return verify_spans(data, encoded, owners.codes.astype(np.int64), most_visits=most_visits)
 
 
 def _columns_of(model: ModelFile) -> Iterator[Column]:

@@ -33,7 +33,7 @@ class PublishedAttribute:
     name: str
     public: bool  # whether an attacker may know it; private ones are varied over their domain
     type: ColumnType
-    # Of a category: its hierarchy's or order's values, else the table's (of a public one those of k rows or more).
+    # Of a category: its hierarchy's or order's values, else the table's (of a public one those of k rows or persons).
     domain: tuple[str, ...] | None = None
     missing: bool = False  # whether missing is a value of the domain as well
     fill: str | int | float | None = None  # stands for a missing value, if any does
@@ -61,7 +61,7 @@ class PublishedTree:
         Class counts of a leaf, or ``None``. A leaf shows them if its own rows keep the requirement; with a public
         class, if every class that occurs in it has at least k rows. Inner nodes and leaves without rows never do.
     smallest_span, spans
-        Rows of the smallest span, and the number of spans.
+        Rows of the smallest span, or its persons, where these are counted; and the number of spans.
 
     Examples
     --------
@@ -103,6 +103,16 @@ class PublishedTree:
             return True
         least = sum(counts) if self.class_private else min((count for count in counts if count), default=0)
         return node.is_leaf and len(counts) == len(self.classes) and least >= max(1, self.requirement["k"])
+
+    @property
+    def of_persons(self) -> bool:
+        """Whether persons are counted, who may have several rows."""
+        return "of" in self.requirement
+
+    @property
+    def counted(self) -> str:
+        """What a span has k of: rows, or persons."""
+        return str(self.requirement.get("of", "rows"))
 
     @property
     def public(self) -> tuple[str, ...]:

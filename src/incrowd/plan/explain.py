@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from incrowd.drawing.wording import counted, listed
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Reasons
+from incrowd.vocabulary.persons import KNOWN_ROWS
 from incrowd.vocabulary.released_value import (
     Category,
     Counts,
@@ -91,6 +93,7 @@ def explain(plan: ReleasePlan, groups: int = 10) -> Explanation:
       12 rows: sex shown; age as the group's mean
     """
     lines = _by_groups(plan, groups) if plan.show else _by_values(plan, groups)
+    lines += _whose(plan)
     if plan.rarest:
         lines.append(f"Cells that name what fewer than {plan.rarest:,} people of the table have show nothing.")
     for reasons in plan.reasons:
@@ -98,11 +101,34 @@ def explain(plan: ReleasePlan, groups: int = 10) -> Explanation:
     return Explanation("\n".join(lines))
 
 
+def _whose(plan: ReleasePlan) -> list[str]:
+    """Whose rows they are, and what that does not promise."""
+    if plan.schema.person is None:
+        return []
+    counts = f"{plan.requirement} counts persons, not rows: rows with the same {plan.schema.person} are one person's."
+    if plan.link is not None:
+        return [f"{counts} Recipients can follow persons by pseudonyms{_alike(plan)}"]
+    several = "Whoever knows several rows of a person may find more, and numbers of rows are not hidden."
+    return [f"{counts} {several}"]
+
+
+def _alike(plan: ReleasePlan) -> str:
+    """What of the persons whom recipients can follow looks alike."""
+    if plan.method != KNOWN_ROWS:
+        return ", so whole histories look alike."
+    known = dict(plan.parameters)
+    beside = " and how many there are" if known["count"] else ""
+    return (
+        f": whoever knows up to {counted(known['rows'], 'row')} of a person{beside} finds enough persons who have them "
+        "all; whoever knows more rows may find fewer."
+    )
+
+
 def _by_groups(plan: ReleasePlan, groups: int) -> list[str]:
     smallest = min((group.rows for group in plan.groups), default=0)
     lines = [
         f"{plan.method} keeps {plan.requirement} by putting {plan.rows_released:,} of {plan.rows:,} rows into "
-        f"{_count(len(plan.groups), 'group')} of at least {smallest:,} rows; {_lost(plan)}.",
+        f"{counted(len(plan.groups), 'group')} of at least {smallest:,} rows; {_lost(plan)}.",
         _share_shown(plan),
         *(f"  {line}" for line in _attributes(plan)),
     ]
@@ -120,9 +146,9 @@ def _by_values(plan: ReleasePlan, parts: int) -> list[str]:
     lines += [f"  {_parts(plan, name, parts)}" for name in plan.names]
     for step in plan.hides:
         fate = "left out" if step.drop else "hidden"
-        sentence = f"Combinations of {_and(step.names)} that fewer than {step.below:,} rows share are {fate}"
-        more = f", and {_count(len(step.also), 'more combination')}" if step.also else ""
-        lines.append(f"{sentence}{more}: {_count(step.rows, 'row')}.")
+        sentence = f"Combinations of {listed(step.names)} that fewer than {step.below:,} rows share are {fate}"
+        more = f", and {counted(len(step.also), 'more combination')}" if step.also else ""
+        lines.append(f"{sentence}{more}: {counted(step.rows, 'row')}.")
     return lines
 
 
@@ -132,8 +158,8 @@ def _parts(plan: ReleasePlan, name: str, most: int) -> str:
     shown = sorted(zip(plan.forms(name), plan.rows_showing(name), strict=True), key=lambda part: -part[1])
     parts = [f"{_text(form, kind)} {rows:,}" for form, rows in shown if is_shown(form) and rows]
     hidden = sum(rows for form, rows in shown if not is_shown(form))
-    listed = ", ".join(parts[:most]) + (f", … ({len(parts) - most} more)" if len(parts) > most else "")
-    phrases = [f"{_count(len(parts), 'part')} ({listed})"] if parts else []
+    largest = ", ".join(parts[:most]) + (f", … ({len(parts) - most} more)" if len(parts) > most else "")
+    phrases = [f"{counted(len(parts), 'part')} ({largest})"] if parts else []
     if hidden or not parts:
         phrases.append("hidden in every row" if not parts else f"{hidden:,} rows hidden")
     return f"{name}: {'; '.join(phrases)}"
@@ -183,10 +209,10 @@ def describe_group(group: Group, names: Sequence[str]) -> str:
     for kind, words in _WORDS.items():
         of_kind = [name for name, form in zip(names, group.forms, strict=True) if isinstance(form, kind)]
         if of_kind:
-            parts.append(f"{_and(of_kind)} {words}")
+            parts.append(f"{listed(of_kind)} {words}")
     hidden = sum(not is_shown(form) for form in group.forms)
     if hidden:
-        parts.append(f"{_count(hidden, 'attribute')} hidden")
+        parts.append(f"{counted(hidden, 'attribute')} hidden")
     return f"{group.rows:,} rows: {'; '.join(parts)}"
 
 
@@ -209,7 +235,7 @@ def group_values(group: Group, columns: Sequence[Column]) -> str:
 def _short(form: Form, kind: ColumnType, most: int = 4) -> str:
     """What is shown, with the first of a long set; counts name what few people have, so how many they are."""
     if isinstance(form, Counts):
-        return f"counts of {_count(len(form.members or ()), 'value')}"
+        return f"counts of {counted(len(form.members or ()), 'value')}"
     words = _text(form, kind)
     parts = words.split("|")
     return words if len(parts) <= most else f"{'|'.join(parts[: most - 1])}|… {len(parts) - most + 1} more"
@@ -223,11 +249,3 @@ def _attributes(plan: ReleasePlan) -> Iterable[str]:
             rows[type(form)] += showing
         phrases = [f"{rows[kind]:,} rows {words}" for kind, words in _WORDS.items() if rows[kind]]
         yield f"{name}: {', '.join(phrases) or 'hidden in every row'}"
-
-
-def _and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -18,6 +18,7 @@ from incrowd.plan.steps import (
     Drop,
     Group,
     Hide,
+    Link,
     Part,
     Place,
     Rarest,
@@ -139,6 +140,7 @@ def _check(plan: ReleasePlan) -> None:
     """Steps must refer to columns, nodes, classes and groups that exist."""
     hidden = [name for step in plan.hides for name in step.names]
     sound = all(name in plan.schema for name in plan.names)
+    sound &= plan.link is None or plan.schema.person == plan.link
     sound &= set(hidden) <= set(plan.names) and {*plan.spread, *plan.counted} <= set(plan.names)
     sound = sound and all(_fits(form, plan.schema[name].type) for name in plan.names for form in plan.forms(name))
     for place in plan.places:
@@ -185,8 +187,10 @@ def _step_to_json(step: Step) -> dict[str, Any]:
         case Place(tree, shares):
             rows = [[share.node, share.label, share.group, share.rows] for share in shares]
             return {"is": "place", "tree": tree_to_json(tree), "shares": rows}
-        case Seat(sizes):
-            return {"is": "seat", "sizes": list(sizes)}
+        case Seat(sizes, left_out=left_out):
+            return {"is": "seat", "sizes": list(sizes)} | ({"left_out": left_out} if left_out else {})
+        case Link(name):
+            return {"is": "link", "name": name}
         case Show(names, groups):
             return {"is": "show", "names": list(names), "groups": [_group_to_json(group) for group in groups]}
         case Recode(columns):
@@ -214,7 +218,9 @@ def _step_from_json(data: dict[str, Any]) -> Step:
         case "place":
             return Place(tree_from_json(data["tree"]), tuple(_share_from_json(*share) for share in data["shares"]))
         case "seat":
-            return Seat(tuple(map(_count, data["sizes"])))
+            return Seat(tuple(map(_count, data["sizes"])), left_out=_count(data.get("left_out", 0)))
+        case "link":
+            return Link(_text(data["name"]))
         case "show":
             return Show(_texts(data["names"]), tuple(_group_from_json(group) for group in data["groups"]))
         case "recode":

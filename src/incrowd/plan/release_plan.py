@@ -13,17 +13,19 @@ from incrowd.plan.steps import (
     Drop,
     Group,
     Hide,
+    Link,
     Part,
     Place,
     Rarest,
     Reasons,
     Recode,
     Recoding,
+    Seat,
     Show,
     Spread,
     Step,
 )
-from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
 from incrowd.vocabulary.naming import Naming
 from incrowd.vocabulary.released_value import (
     Category,
@@ -39,7 +41,7 @@ from incrowd.vocabulary.released_value import (
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.schema import Schema
 
-_Step = TypeVar("_Step", Drop, Bin, Place, Show, Recode, Hide, Spread, AsCounts, Rarest, Reasons)
+_Step = TypeVar("_Step", Drop, Bin, Place, Seat, Link, Show, Recode, Hide, Spread, AsCounts, Rarest, Reasons)
 LOW, HIGH = "_low", "_high"
 
 
@@ -131,6 +133,11 @@ class ReleasePlan:
         return self._only(Hide)
 
     @property
+    def link(self) -> str | None:
+        """The column with a pseudonym of each person, if recipients can follow them."""
+        return next((step.name for step in self._only(Link)), None)
+
+    @property
     def rarest(self) -> int:
         """What fewer people have is named by no cell; 0 if that was not asked for."""
         return max((step.people for step in self._only(Rarest)), default=0)
@@ -206,7 +213,8 @@ class ReleasePlan:
     def written(self) -> tuple[Written, ...]:
         """The columns of the release, in order."""
         columns: list[Written] = []
-        for name in self.schema.released:
+        released = {*self.schema.released, *([self.link] if self.link else [])}
+        for name in (name for name in self.schema.names if name in released):
             if name in self.spread:
                 columns += [Written(name + LOW, name, LOW), Written(name + HIGH, name, HIGH)]
             else:
@@ -221,7 +229,8 @@ class ReleasePlan:
         """Rows that are not left out."""
         if self.show:
             return sum(group.rows for group in self.groups)
-        return self.rows - sum(step.rows for step in self.hides if step.drop)
+        left_out = sum(step.left_out for step in self._only(Seat))
+        return self.rows - left_out - sum(step.rows for step in self.hides if step.drop)
 
     @property
     def rows_dropped(self) -> int:
@@ -258,31 +267,35 @@ def _with_part_forms(column: Recoding, forms: Sequence[Form]) -> Recoding:
 
 
 # Cells that name what few people of the table have.
-def without_rare_names(plan: ReleasePlan, columns: Mapping[str, EncodedColumn]) -> ReleasePlan:
+def without_rare_names(
+    plan: ReleasePlan, columns: Mapping[str, EncodedColumn], owners: Codes | None = None
+) -> ReleasePlan:
     """The plan with every cell hidden that names what fewer people have than its step :class:`Rarest` says.
 
     A cell is hidden in all rows that show it, so rows that looked alike still do: classes can only grow. ``columns``
-    have the rows of each value, over the whole table.
+    have the rows of each value, over the whole table; ``owners`` the person of each row, if somebody may have several.
     """
     if not plan.rarest:
         return plan
     forms = {}
     for name in plan.names:
-        rare = rare_forms(plan, name, columns[name], plan.rarest)
+        rare = rare_forms(plan, name, columns[name], plan.rarest, owners)
         forms[name] = [Suppressed() if form in rare else form for form in plan.forms(name)]
     return plan.with_forms(forms)
 
 
-def rare_forms(plan: ReleasePlan, name: str, column: EncodedColumn, people: int) -> set[Form]:
+def rare_forms(
+    plan: ReleasePlan, name: str, column: EncodedColumn, people: int, owners: Codes | None = None
+) -> set[Form]:
     """The forms of an attribute that name what fewer people have."""
-    naming = Naming(column, plan.schema[name].hierarchy)
+    naming = Naming(column, plan.schema[name].hierarchy, owners)
     fewest = ((form, naming.fewest(form)) for form in set(plan.forms(name)))
     return {form for form, least in fewest if least is not None and least < people}
 
 
-def rare_names(plan: ReleasePlan, name: str, column: EncodedColumn, people: int) -> int:
+def rare_names(plan: ReleasePlan, name: str, column: EncodedColumn, people: int, owners: Codes | None = None) -> int:
     """How many different values, bins or groups that fewer people have are named by cells that some row shows."""
-    naming = Naming(column, plan.schema[name].hierarchy)
+    naming = Naming(column, plan.schema[name].hierarchy, owners)
     shown = {form for form, rows in zip(plan.forms(name), plan.rows_showing(name), strict=True) if rows}
     named = {each for form in shown for each in naming.names(form)}
     return sum(naming.people(each) < people for each in named)

@@ -7,6 +7,7 @@
     Place(tree, shares)      each row comes to rest at a node of the tree; shares say how many of the rows
                              resting there go to which group (which of them is left to chance)
     Seat(sizes)              each row goes to the group that the algorithm gave it; which row is where is not kept
+    Link(name)               this column has a fresh pseudonym of the person, the same in all of its rows
     Show(names, groups)      the rows of a group all show the same forms
     Recode(columns)          every value shows the form of the part it belongs to, whatever the rest of its row
     Hide(names, below)       rows whose combination of these attributes is rare show nothing of them
@@ -109,9 +110,10 @@ class Seat:
     """Each row goes to the group that the algorithm gave it, row by row, by something that is not part of the plan."""
 
     sizes: tuple[int, ...]  # rows of each group
-    # The group of each row, in the order of the table; not written with the plan, and not compared. A plan that was
-    # read has none: it explains the release, but cannot be applied to the table again.
+    # The group of each row, in the order of the table, ``DROPPED`` for rows left out; not written with the plan, and
+    # not compared. A plan that was read has none: it explains the release, but cannot be applied to the table again.
     seats: Codes | None = field(default=None, compare=False, repr=False)
+    left_out: int = 0  # rows that are in no group
 
     @property
     def known(self) -> Codes:
@@ -119,6 +121,13 @@ class Seat:
         if self.seats is None:
             raise PlanError("This plan does not keep which row is in which group. Release the table again.")
         return self.seats
+
+
+@dataclass(frozen=True)
+class Link:
+    """Recipients can follow a person: this column has a fresh pseudonym, the same in all rows of a person."""
+
+    name: str
 
 
 @dataclass(frozen=True)
@@ -244,4 +253,4 @@ class Reasons:
             raise PlanError("Every row of the reasons must have as many cells as there are columns.")
 
 
-Step = Drop | Bin | Place | Seat | Show | Recode | Hide | Spread | AsCounts | Rarest | Reasons
+Step = Drop | Bin | Place | Seat | Link | Show | Recode | Hide | Spread | AsCounts | Rarest | Reasons

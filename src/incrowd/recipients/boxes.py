@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd.recipients.cells import Cells, Codes, Numbers, Piece, number_of, word_of
-from incrowd.recipients.views import ReleasedColumn, cells_of, group_pieces, group_words
+from incrowd.recipients.views import ReleasedColumn, cells_to_see, group_pieces, group_words
 
 # How well cells fit that are empty, have the same text, are a group nobody explained, or do not cover the number.
 EMPTY, SAME, UNKNOWN, OUTSIDE = 0.999, 2.0, 0.99, 0.95
@@ -39,7 +39,7 @@ class Boxes:
 
     def seen(self, table: pa.Table) -> tuple[Cells, ...]:
         """The cells of rows as the boxes show them in which they lie."""
-        mine = [cells_of(table, column) for column in self.columns]
+        mine = [cells_to_see(table, *each) for each in zip(self.columns, self.cells, strict=True)]
         fits = [_fits(*each) for each in zip(self.columns, mine, self.cells, strict=True)]
         boxes = np.empty(table.num_rows, np.int64)
         step = max(1, _CELLS // len(self.codes))

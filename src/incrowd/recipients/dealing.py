@@ -20,7 +20,16 @@ from incrowd.errors import ParameterError
 from incrowd.recipients.boxes import Boxes
 from incrowd.recipients.cells import Cells, Codes, Numbers
 from incrowd.recipients.matrix import Attribute
-from incrowd.recipients.views import AS_THEY_ARE, BY_BOX, ReleasedColumn, View, cells_of, plain_view, view_of
+from incrowd.recipients.views import (
+    AS_THEY_ARE,
+    BY_BOX,
+    ReleasedColumn,
+    View,
+    cells_of,
+    cells_to_see,
+    plain_view,
+    view_of,
+)
 from incrowd.vocabulary.counts_text import HIDDEN
 
 DEALS = 5
@@ -112,7 +121,10 @@ class Dealing:
     def seen(self, table: pa.Table) -> Rows:
         """Plain rows, or released ones, each once."""
         boxed = iter(() if self.boxes is None else self.boxes.seen(table))
-        cells = [next(boxed) if column.seen == BY_BOX else cells_of(table, column) for column in self.columns]
+        cells = [
+            next(boxed) if column.seen == BY_BOX else cells_to_see(table, column, shown)
+            for column, shown in zip(self.columns, self.cells, strict=True)
+        ]
         seen = tuple(view.seen(each) for view, each in zip(self.views, cells, strict=True))
         return Rows(seen, table.num_rows)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from incrowd.recipients.views import BY_BOX, BY_VALUE, ReleasedColumn
+from incrowd.vocabulary.schema import Role
 
 if TYPE_CHECKING:
     from incrowd.recipients.received import ReceivedRelease
@@ -47,9 +48,8 @@ def description(release: ReceivedRelease) -> Description:
             continue
         column = attributes.get(name)
         if column is None:
-            lines.append(
-                (name, stated["role"], "as it was", "", "", "the class" if name == release.target else "not fed")
-            )
+            form = "pseudonym" if stated["role"] in (Role.PERSON, Role.PSEUDONYM) else "as it was"
+            lines.append((name, stated["role"], form, "", "", "the class" if name == release.target else "not fed"))
             continue
         cells = release.dealing.cells[release.attributes.index(column)]
         share = float(np.mean(cells.codes >= 0)) if len(cells.codes) else 0.0
@@ -63,7 +63,8 @@ def description(release: ReceivedRelease) -> Description:
 
 
 def _form(column: ReleasedColumn) -> str:
-    return "as it was" if column.form == "plain" else column.form
+    form = "as it was" if column.form == "plain" else column.form
+    return f"{form}; days since the person's first row" if column.since_first else form
 
 
 def _cuts(column: ReleasedColumn) -> str:

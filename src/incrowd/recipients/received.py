@@ -17,12 +17,13 @@ from incrowd.recipients.cells import Numbers, number_of
 from incrowd.recipients.dealing import DEALS, Dealing, Rows
 from incrowd.recipients.opening import OpenedRelease, opened
 from incrowd.recipients.views import AS_THEY_ARE, ReleasedColumn
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.persons import DAYS
 from incrowd.vocabulary.schema import ColumnType, Role
 
 if TYPE_CHECKING:
     from incrowd.recipients.describing import Description
     from incrowd.recipients.encoding import ReleaseClassifier, ReleaseEncoder
-    from incrowd.vocabulary.hierarchy import Hierarchy
 
 KINDS = ("released", "decoded")
 
@@ -47,7 +48,8 @@ def open_release(
         The table of groups of a release of two tables. The one beside a file is found by itself.
     hierarchies
         The hierarchies that the owner handed over, by the name of their column: files or
-        :class:`~incrowd.vocabulary.hierarchy.Hierarchy`. They say which group a value of yours belongs to.
+        :class:`~incrowd.vocabulary.hierarchy.Hierarchy`. They say which group a value of yours belongs to. Those that
+        the certificate has need not be passed.
 
     Returns
     -------
@@ -71,7 +73,10 @@ def open_release(
     ['no', 'yes']
     """
     whole = opened(release, certificate, groups)
-    return ReceivedRelease(whole, {name: _hierarchy(name, source) for name, source in (hierarchies or {}).items()})
+    public = whole.certificate["reading"].get("hierarchies", {})
+    trees = {name: Hierarchy.from_json(tree) for name, tree in public.items()}
+    passed = {name: _hierarchy(name, source) for name, source in (hierarchies or {}).items()}
+    return ReceivedRelease(whole, trees | passed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +121,7 @@ class ReceivedRelease:
             self._attribute(name, types[name])
             for name, role in roles.items()
             if role == Role.QUASI_IDENTIFIER
-            or (role not in (Role.TARGET, Role.PSEUDONYM) and types[name] is not ColumnType.TEXT)
+            or (role not in (Role.TARGET, Role.PSEUDONYM, Role.PERSON) and types[name] is not ColumnType.TEXT)
         )
 
     def _attribute(self, name: str, kind: ColumnType) -> ReleasedColumn:
@@ -129,6 +134,7 @@ class ReceivedRelease:
             None if cuts is None else tuple(number_of(cut, kind) for cut in cuts),
             reading["new_rows"] if name in forms else AS_THEY_ARE,
             self.hierarchies.get(name),
+            {"code": DAYS, "where": name} in self.certificate["notices"],
         )
 
     @cached_property

@@ -11,6 +11,7 @@ A view knows what each released cell may stand for. Dealing picks one of it, by 
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from incrowd.errors import InputError
 from incrowd.recipients.cells import (
     NOTHING,
     Cells,
@@ -196,6 +198,7 @@ class ReleasedColumn:
     cuts: tuple[float, ...] | None = None  # the public cuts of numbers, dates as days
     seen: str = AS_THEY_ARE  # how new values are seen: by value, by box, or as they are
     hierarchy: Hierarchy | None = None
+    since_first: bool = False  # dates that became days since the person's first row
 
 
 def view_of(column: ReleasedColumn, cells: Cells) -> View:
@@ -346,6 +349,30 @@ def _weighed(shares: Mapping[int, float]) -> Shares:
     counts = {place: 1.0 if math.isnan(rows) else rows for place, rows in shares.items()}
     total = sum(counts.values())
     return {place: rows / total for place, rows in counts.items()}
+
+
+def cells_to_see(table: pa.Table, column: ReleasedColumn, shown: Cells) -> Cells:
+    """The cells of an attribute of rows that are to be seen as released ones, whose cells are shown.
+
+    Raises if there are values where numbers or dates should be, and none can be read as one.
+    """
+    cells = cells_of(table, column)
+    if not column.kind.is_numeric or not cells.values or any(_is_read(column, value) for value in cells.values):
+        return cells
+    if not set(shown.values).isdisjoint(cells.values):
+        return cells  # released rows, which may show groups that nobody explained
+    what = "date, written YYYY-MM-DD" if column.kind is ColumnType.DATE else "number"
+    cure = ""
+    if column.since_first:
+        cure = " The release has days since the person's first row there: subtract the first date of the same person."
+    raise InputError(f"Column {column.name!r} of these rows: no value can be read as a {what}.{cure}")
+
+
+def _is_read(column: ReleasedColumn, value: Any) -> bool:
+    """Whether a value tells a number, or a date where dates are released."""
+    if isinstance(value, datetime.date):
+        return column.kind is ColumnType.DATE
+    return bool(group_pieces(column, value))
 
 
 def cells_of(table: pa.Table, column: ReleasedColumn) -> Cells:

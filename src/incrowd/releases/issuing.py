@@ -9,22 +9,26 @@ from dataclasses import asdict
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from incrowd.drawing.wording import counted
 from incrowd.errors import Notice, VerificationError, named_option
 from incrowd.methods.catalog import find_method
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan, rare_names
 from incrowd.releases.job import Job
 from incrowd.releases.measured import measure
-from incrowd.report.certificate import certificate, certified_keying, hmac_of, owner_key, sha256_of
+from incrowd.report.certificate import certificate, certified_keying, hmac_of, owner_key, reading_of, sha256_of
 from incrowd.report.facts import facts_of
 from incrowd.report.outcome import Release
-from incrowd.report.reading import reading_of
+from incrowd.rows.memory.held import InMemory
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.coarsening import coarsenings
-from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
 from incrowd.vocabulary.forms import FileForm, groups_path
+from incrowd.vocabulary.schema import Role
 
 if TYPE_CHECKING:
     from incrowd.releases.ledger.page import JointRecount
@@ -46,7 +50,9 @@ def describe(
     outputs = job.outputs
     source = job.path.name if job.path else str(job.query or f"a {held.origin.form} table")
     measured = measure(job, held, plan, draft, source)
-    all_notices = (*notices, *measured.notices, *(beside.notices if beside else ()), *plan_notices(plan, held.columns))
+    owners = held.owners if isinstance(held, InMemory) else None
+    counted_together = beside.notices if beside else ()
+    all_notices = (*notices, *measured.notices, *counted_together, *plan_notices(plan, held.columns, owners))
     facts = facts_of(
         plan,
         verdict,
@@ -61,13 +67,14 @@ def describe(
         written=held.writes if outputs.table is None else "table",
         seconds=dict(job.clock.seconds),
         columns=held.columns,
+        persons=job.recipe.persons,
         class_sensitive=job.recipe.class_sensitive,
         preset=job.recipe.preset.name if job.recipe.preset else None,
         coarsened={name: str(rule) for name, rule in coarsenings(job.recipe.reading.get("coarsen")).items()},
         limits=job.recipe.preferences.stated(),
         keyed=keyed_entries(job),
         responsible=job.responsible,
-        reading=reading_of(plan, job.recipe.method),
+        reading=reading_of(plan, job.recipe.method, hierarchies=job.share_hierarchies),
         method_package=None if (entry := find_method(job.recipe.method)).foreign is None else entry.package,
     )
     issued = certificate(
@@ -125,10 +132,16 @@ def _released(plan: ReleasePlan, form: FileForm) -> list[dict[str, str]]:
             "name": rename(column.name),
             "from": column.source,
             "role": str(plan.schema[column.source].role),
-            "as": "counts" if column.source in plan.counted else ends.get(column.end, "value"),
+            "as": _written_as(plan, column.source, ends.get(column.end, "value")),
         }
         for column in plan.written
     ]
+
+
+def _written_as(plan: ReleasePlan, name: str, otherwise: str) -> str:
+    if name in plan.counted:
+        return "counts"
+    return "pseudonym" if plan.schema[name].role is Role.PERSON else otherwise
 
 
 def _recipe_hash(recipe: Recipe) -> str:
@@ -136,29 +149,36 @@ def _recipe_hash(recipe: Recipe) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def plan_notices(plan: ReleasePlan, columns: Mapping[str, EncodedColumn]) -> Iterator[Notice]:
-    """Whether little is shown, which columns name what few people have, and whether a class is too rare for counts."""
+def plan_notices(
+    plan: ReleasePlan, columns: Mapping[str, EncodedColumn], owners: Codes | None = None
+) -> Iterator[Notice]:
+    """Whether little is shown, which columns name what few people have, and whether a class is too rare for counts.
+
+    ``owners`` has the person of each row, if somebody may have several.
+    """
     if plan.share_of_cells_shown < LITTLE:
         message = (
-            f"less than {100 * LITTLE:.0f} % of the quasi-identifier cells show something. Try another method, "
-            "hierarchies, fewer quasi-identifiers or a smaller k."
+            f"less than {100 * LITTLE:.0f} % of the quasi-identifier cells show something. Try "
+            f"{'another method, ' if plan.link is None else ''}hierarchies, fewer quasi-identifiers or a smaller k."
         )
         yield Notice("little-shown", plan.method, message)
     k = plan.requirement.smallest_group
     if plan.counted and plan.schema.target is not None:
-        yield from _rare_class(columns[plan.schema.target], k)
-    yield from _rare_values(plan, columns, k)
+        yield from _rare_class(columns[plan.schema.target], k, owners)
+    yield from _rare_values(plan, columns, k, owners)
 
 
-def _rare_values(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], k: int) -> Iterator[Notice]:
+def _rare_values(
+    plan: ReleasePlan, columns: Mapping[str, EncodedColumn], k: int, owners: Codes | None
+) -> Iterator[Notice]:
     """One sentence for all columns whose cells name values, bins or groups that fewer than k people have."""
-    rare = {name: rare_names(plan, name, columns[name], k) for name in plan.names}
+    rare = {name: rare_names(plan, name, columns[name], k, owners) for name in plan.names}
     named = [name for name, many in rare.items() if many]
     if not named:
         return
     many = sum(rare.values())
     message = (
-        f"{many:,} {'value is' if many == 1 else 'values are'} in fewer than {k:,} rows of the table, and released "
+        f"{many:,} {'value is' if many == 1 else 'values are'} in {_fewer(k, owners)} of the table, and released "
         f"cells name {'it' if many == 1 else 'them'}, alone, in sets or in counts, and so the group of who has "
         f"{'it' if many == 1 else 'them'}. {named_option(rarest=k)} keeps "
         f"such values out; or coarsen or drop the {'column' if len(named) == 1 else 'columns'}."
@@ -166,11 +186,19 @@ def _rare_values(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], k: int
     yield Notice("rare-values", ", ".join(named), message)
 
 
-def _rare_class(target: EncodedColumn, k: int) -> Iterator[Notice]:
-    rows = int(target.counts[target.counts > 0].min(initial=k))
-    if rows < k:
+def _fewer(k: int, owners: Codes | None) -> str:
+    return f"fewer than {k:,} rows" if owners is None else f"rows of fewer than {k:,} persons"
+
+
+def _rare_class(target: EncodedColumn, k: int, owners: Codes | None) -> Iterator[Notice]:
+    counts, unit = target.counts, "row"
+    if owners is not None:
+        pairs = np.unique(owners.astype(np.int64) * target.width + target.codes)
+        counts, unit = np.bincount(pairs % target.width), "person"
+    fewest = int(counts[counts > 0].min(initial=k))
+    if fewest < k:
         message = (
-            f"the rarest class has {rows:,} rows, fewer than k = {k:,}: no group can consist of it, and learners will "
-            "hardly tell it. Choose a smaller k, or join classes."
+            f"the rarest class has {counted(fewest, unit)}, fewer than k = {k:,}: no group can consist of it, and "
+            "learners will hardly tell it. Choose a smaller k, or join classes."
         )
         yield Notice("rare-class", target.name, message)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.coarsening import NONE, TOP, Coarsening, coarsenings
 from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
 from incrowd.vocabulary.keying import Keying
+from incrowd.vocabulary.persons import ORPHANS
 from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE
 from incrowd.vocabulary.requirement import KAnonymity, Together, with_subjects
 from incrowd.vocabulary.resources import Resources
@@ -80,11 +81,37 @@ class Targets:
 
 
 @dataclass(frozen=True, eq=False)
+class Events:
+    """The second table, with events of the persons of the first; and what becomes of events of others."""
+
+    table: Any
+    orphans: str = "refuse"
+
+    def __post_init__(self) -> None:
+        if self.orphans not in ORPHANS:
+            raise ParameterError(f"{option_name('orphans', '--orphans')} is one of {', '.join(ORPHANS)}.")
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Events | None:
+        """What the options say of it; None if there is none."""
+        table, key, orphans = (options.get(name) for name in ("with_table", "key_column", "orphans"))
+        if table is None:
+            if key is not None or orphans is not None:
+                raise ParameterError(f"Name the second table: {option_name('with_table', '--with')}.")
+            return None
+        if key is None:
+            option = option_name("key_column='COLUMN'", "--key COLUMN")
+            raise ParameterError(f"Which column of both tables says whose row it is? {option}.")
+        return cls(query_of(table) or table, orphans or "refuse")
+
+
+@dataclass(frozen=True, eq=False)
 class Job:
     """One release to be made: what, from what, to where, by what.
 
     What is measured, the book of earlier releases, the run, ``despite_unchanged``, ``key_file`` and ``new_key`` are as
-    :mod:`incrowd.tables.options` declares them; ``sign`` is the private key that signs the certificate.
+    :mod:`incrowd.tables.options` declares them; ``sign`` is the private key that signs the certificate; ``events`` the
+    second table of two.
     """
 
     table: Any
@@ -94,12 +121,14 @@ class Job:
     clock: Clock = field(default_factory=Clock)
     responsible: str | None = None
     sign: Path | None = None
+    share_hierarchies: bool = False
     measuring: Measuring = field(default_factory=Measuring)
     ledger: Book | None = None
     run: Run = field(default_factory=Run)
     despite_unchanged: bool = False
     key_file: Path | None = None
     new_key: bool = False
+    events: Events | None = None
 
     @property
     def keying(self) -> Keying | None:
@@ -159,6 +188,7 @@ class Job:
             private_key(self.sign)
         if self.pair:
             self._check_pair()
+        self._check_linked()
         self._check_key()
 
     def _check_pair(self) -> None:
@@ -178,6 +208,29 @@ class Job:
             check_target(second, tuple(filter(None, (self.path, self.recipe_path))), replace=self.outputs.replace)
             if any(path is not None and path.resolve() == second.resolve() for path in others):
                 raise OutputError(f"{second.name} is where the table of groups goes. Name another file.")
+
+    def _check_linked(self) -> None:
+        """Refuse what is not known of a release in which persons can be followed."""
+        recipe, option = self.recipe, option_name("keep_link", "--keep-link")
+        if recipe.persons is None or not recipe.persons.linked:
+            return
+        if recipe.form in (COUNTS, PAIR):
+            raise ParameterError(f"{option} takes plain values, not counts of them. Choose form strict.")
+        if isinstance(recipe.requirement, Together) and recipe.requirement.on_population:
+            raise ParameterError(
+                f"k-map and delta-presence are about single rows, and {option} about whole histories. Leave one out."
+            )
+        if recipe.known_together and recipe.persons.known_rows is not None:
+            raise ParameterError("Known rows are known in all columns. Name no sets of columns known together.")
+        if self.memory is not None or self.on_spark or (self.path is not None and self.path.is_dir()):
+            raise ParameterError(
+                f"{option} looks at all rows of a person, in memory: not in blocks and not on Spark. Give one file, "
+                "and no limit of memory."
+            )
+        if self.ledger is not None:
+            raise ParameterError(
+                f"A ledger does not know what histories tell together with other releases. Leave it or {option} out."
+            )
 
     def _check_key(self) -> None:
         """Refuse keys for nothing, and columns that a key and something else would make; make the key, or read it."""
@@ -282,6 +335,7 @@ class Job:
             raise RequirementError(
                 "On Spark groups are promised their size, k. Further requirements are kept on one machine."
             )
+        self._check_persons_on_spark()
         if self.query is not None:
             raise ParameterError(
                 "Rows of a database are read without Spark. Leave the engine out, or read them with spark.read."
@@ -292,6 +346,26 @@ class Job:
             raise OutputError("With Spark the release goes to a folder of Parquet files. Name one.")
         replace(self.outputs, release=None, certified=self.outputs.certificate).check(self.recipe_path)
 
+    def _check_persons_on_spark(self) -> None:
+        """Refuse what is done with the rows of persons on one machine only."""
+        persons, numeric = self.recipe.persons, self.recipe.parameters.get("numeric")
+        if persons is None:
+            return
+        if persons.linked:
+            raise ParameterError(
+                f"{option_name('keep_link', '--keep-link')} looks at all rows of a person, on one machine. Leave it "
+                "out, or release there."
+            )
+        if persons.missing == "drop":
+            raise ParameterError(
+                "On Spark rows without a person are not left out. Filter them with Spark, then release the rest."
+            )
+        if numeric in ("mean", "levels"):
+            raise ParameterError(
+                "That no mean is largely of one person is verified on one machine. Choose another numeric than "
+                f"{numeric}."
+            )
+
     @property
     def form(self) -> FileForm:
         """How the release is written; one of Spark or for this process as Parquet."""
@@ -299,10 +373,13 @@ class Job:
 
 
 # What the verification is told: the user's request, and where input and release lie.
-def request_of(job: Job, held: Held, draft: Unverified, left_out: int) -> Request:
-    """What the user asked for, and what was announced where the user said nothing."""
+def request_of(job: Job, held: Held, draft: Unverified, left_out: int, folder: Path | None = None) -> Request:
+    """What the user asked for, and what was announced where the user said nothing.
+
+    ``folder`` is where what the verification must read is put down, else beside the release.
+    """
     recipe, (written, *groups) = job.recipe, draft.files or (Path(),)
-    folder = written.parent
+    folder = folder or written.parent
     resources = held.resources or Resources(job.memory)
     on_population = isinstance(recipe.requirement, Together) and bool(recipe.requirement.on_population)
     columns = tuple(_requested(column, recipe.columns.get(column.name, {})) for column in held.schema.columns)
@@ -328,6 +405,7 @@ def request_of(job: Job, held: Held, draft: Unverified, left_out: int) -> Reques
         at_most=dict(recipe.at_most),
         apart=dict(recipe.preferences.apart),
         lose=recipe.lose,
+        persons=recipe.persons,
         population=_population(job, folder, held.schema.quasi_identifiers) if on_population else None,
         memory=resources.memory,
         threads=resources.threads,

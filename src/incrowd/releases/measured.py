@@ -11,19 +11,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from incrowd.errors import IncrowdError, Notice, ParameterError, RequirementError
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.job import Job
 from incrowd.report.facts import Accuracy
+from incrowd.rows.memory.held import InMemory
 from incrowd.tables.options import Reading
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.reading.read import read_release
+from incrowd.vocabulary.persons import Persons
 
 if TYPE_CHECKING:
     from incrowd.report.attack_facts import AttackFacts
     from incrowd.risk.assessment import Risk
+    from incrowd.risk.classes import Whole
     from incrowd.rows.held import Held, Unverified
 
 
@@ -62,18 +66,20 @@ def measure(job: Job, held: Held, plan: ReleasePlan, draft: Unverified, source: 
         with job.clock("measuring accuracy"), _noting(notices, "accuracy", _TOO_FEW, RequirementError):
             from incrowd.releases.accuracy import LARGEST, measure_accuracy
 
-            accuracy = measure_accuracy(held.sample(LARGEST), held.schema, job.recipe)
+            whole = held.source if job.recipe.persons is not None else None  # persons are drawn, not rows
+            accuracy = measure_accuracy(whole or held.sample(LARGEST), held.schema, job.recipe)
     if held.source is None or job.pair:
         return Measured(accuracy, notices=tuple(notices))
     table = held.source.frame
     wanted = job.measuring.risk or (job.measuring.risk is None and job.outputs.report is not None)
     released = _released(job, plan, draft.files[0]) if wanted or job.measuring.attacks else None
+    owned = _Owned.of(job, held, draft)
     if wanted:
         with job.clock("measuring risk"), _noting(notices, "risk"):
-            risk = _risk(job, held, table, released, source)
+            risk = _risk(job, held, table, released, source, owned)
     if job.measuring.attacks:
         with job.clock("attacking"), _noting(notices, "attacks"):
-            attacks = _attacks(job, held, table, plan, released)
+            attacks = _attacks(job, held, table, plan, released, owned)
     return Measured(accuracy, risk, attacks, tuple(notices))
 
 
@@ -92,7 +98,27 @@ def _released(job: Job, plan: ReleasePlan, written: Path) -> pl.DataFrame:
     return read_release(written, job.recipe.reading.get("missing")).frame.rename(own, strict=False)
 
 
-def _risk(job: Job, held: Held, table: pl.DataFrame, released: Any, source: str) -> Risk:
+@dataclass(frozen=True, eq=False)
+class _Owned:
+    """Whose rows they are: the person of each row that was held, and the held row of each released one."""
+
+    persons: Persons
+    owners: Whole
+    origin: Whole
+
+    @classmethod
+    def of(cls, job: Job, held: Held, draft: Unverified) -> _Owned | None:
+        """Those of a release in the making; None if every row is a person."""
+        if job.recipe.persons is None or not isinstance(held, InMemory) or held.owners is None:
+            return None
+        order = np.arange(len(held.owners)) if held.order is None else held.order
+        places = np.full(int(order.max(initial=-1)) + 1, -1, np.int64)
+        places[order] = np.arange(len(order))
+        return cls(job.recipe.persons, held.owners.astype(np.int64), places[np.load(draft.hint.origin)])
+
+
+def _risk(job: Job, held: Held, table: pl.DataFrame, released: Any, source: str, owned: _Owned | None) -> Risk:
+    from incrowd.risk.assessment import RiskRequest, assess
     from incrowd.risk.measuring import measure_risk
 
     schema = held.schema
@@ -100,17 +126,23 @@ def _risk(job: Job, held: Held, table: pl.DataFrame, released: Any, source: str)
         *schema.sensitive,
         *([schema.target] if schema.target and job.recipe.class_sensitive is not False else []),
     ]
-    risk = measure_risk(
-        table, quasi_identifiers=schema.quasi_identifiers, sensitive=secret, after=released, missing=held.origin.missing
-    )
+    if owned is None:
+        known, missing = schema.quasi_identifiers, held.origin.missing
+        risk = measure_risk(table, quasi_identifiers=known, sensitive=secret, after=released, missing=missing)
+    else:
+        request = RiskRequest(schema.quasi_identifiers, tuple(secret), reading={"missing": held.origin.missing})
+        risk = assess(table, request, after=released, owners=(owned.owners, owned.owners[owned.origin]))
     after = risk.after and replace(risk.after, source=job.outputs.name or "the release")
     return replace(risk, source=source, after=after)
 
 
-def _attacks(job: Job, held: Held, table: pl.DataFrame, plan: ReleasePlan, released: Any) -> AttackFacts:
+def _attacks(
+    job: Job, held: Held, table: pl.DataFrame, plan: ReleasePlan, released: Any, owned: _Owned | None
+) -> AttackFacts:
     """The attacks on the release, and on the table as if it were released as it is."""
     from incrowd.attacks.catalog import find_attacks
-    from incrowd.attacks.run import attack_release
+    from incrowd.attacks.opening import AttackRequest, open_scene
+    from incrowd.attacks.run import attack_scene
     from incrowd.report.attack_facts import attacks_of
 
     schema = held.schema
@@ -123,26 +155,29 @@ def _attacks(job: Job, held: Held, table: pl.DataFrame, plan: ReleasePlan, relea
     method, parameters = (
         (None, None) if isinstance(job.recipe.method, str) else (job.recipe.method, job.recipe.parameters)
     )
-    after = attack_release(
+    persons = None if owned is None else owned.persons
+    after = AttackRequest(
         released,
         table,
-        only=only,
-        progress=tell,
         plan=plan,
         method=method,
         parameters=parameters,
         reading=reading,
+        persons=persons,
+        origin=None if owned is None else owned.origin,
     )
-    before = attack_release(
+    before = AttackRequest(
         table.select(schema.released),
         table,
-        only=only,
-        progress=lambda words: tell(f"the table itself, {words}"),
         quasi_identifiers=schema.quasi_identifiers,
         target=schema.target,
         sensitive=schema.sensitive or None,
         requirement=plan.requirement,
         reading=reading,
+        persons=None if persons is None else Persons(persons.column, persons.ids, persons.missing),
+        origin=None if owned is None else np.arange(table.height),
     )
     asks = {attack.name: attack.asks for attack in (*find_attacks(), *find_attacks(only))}
-    return attacks_of(after.to_json(), before.to_json(), asks)
+    found = attack_scene(open_scene(after), only, tell)
+    itself = attack_scene(open_scene(before), only, lambda words: tell(f"the table itself, {words}"))
+    return attacks_of(found.to_json(), itself.to_json(), asks)

@@ -18,7 +18,7 @@ from incrowd.methods.limits import decide_within
 from incrowd.methods.method import Population
 from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import Drop
+from incrowd.plan.steps import Drop, Link, Step
 from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import describe, keyed_entries
 from incrowd.releases.job import Job, Targets, request_of
@@ -75,7 +75,15 @@ def run_release(job: Job) -> Release:
             release = describe(job, held, notices, plan, verdict, draft, beside)
             roles = {column.name: str(column.role) for column in request.columns}
             keyed_stated = keyed_entries(job)
-            check_issued(release.certificate, verdict, job.recipe.requirement, roles, job.sign, keyed=keyed_stated)
+            check_issued(
+                release.certificate,
+                verdict,
+                job.recipe.requirement,
+                roles,
+                job.sign,
+                keyed=keyed_stated,
+                persons=job.recipe.persons,
+            )
             write_beside(release, job.outputs, drafts)
             _check_secret(job, release, drafts)
             drafts.keep(*draft.files, digests=verdict.digests)
@@ -139,7 +147,7 @@ def hold(job: Job) -> Iterator[tuple[Job, Held, Drafts]]:
 def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
     """The table as integer codes: in memory, or in a scratch folder beside the release."""
     scratch = to.path.parent / SCRATCH
-    path = _as_known(job, scratch) if job.query is None else _fetched(job, job.query, scratch)
+    path = _path(job, scratch)
     if path is None or job.pair or not _in_blocks(job, path):
         with job.clock("reading"):
             source = read(job.table if path is None else path, **job.recipe.reading)
@@ -163,6 +171,18 @@ def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
         return job, InBlocks.of(stream, job.recipe, resources, job.clock.rows, to)
 
 
+def read_whole(job: Job, scratch: Path) -> Source:
+    """The whole table as it is read into memory; what must be fetched or converted first goes to the scratch folder."""
+    path = _path(job, scratch)
+    with job.clock("reading"):
+        return read(job.table if path is None else path, **job.recipe.reading)
+
+
+def _path(job: Job, scratch: Path) -> Path | None:
+    """The file to read, if it is not a frame."""
+    return _as_known(job, scratch) if job.query is None else _fetched(job, job.query, scratch)
+
+
 def _settled(recipe: Recipe, source: Source) -> tuple[Recipe, Source]:
     """The recipe with what its preset says of the columns of a table, and the table as it is read by it."""
     if recipe.preset is None or not recipe.preset.kinds:
@@ -182,9 +202,13 @@ def _keyed(job: Job, source: Source) -> Source:
 
 
 def _in_blocks(job: Job, path: Path) -> bool:
-    """Whether the file is worked on in blocks; with a ledger, which refuses that, or by Blend only if it has to be."""
+    """Whether the file is worked on in blocks; with a ledger, which refuses that, or by Blend only if it has to be.
+
+    Persons whom recipients can follow are grouped with all their rows, in memory.
+    """
     recipe = job.recipe
-    whole = bool(recipe.reading.get("coarsen") or (recipe.preset and recipe.preset.kinds))
+    linked = recipe.persons is not None and recipe.persons.linked
+    whole = bool(linked or recipe.reading.get("coarsen") or (recipe.preset and recipe.preset.kinds))
     together = whole or job.ledger is not None or recipe.rarest is not None or find_method(recipe.method).together
     may = not together or path.is_dir() or job.memory is not None
     return may and in_blocks(path, job.form, job.memory, job.recipe.requirement)
@@ -213,12 +237,16 @@ def _fetched(job: Job, query: Query, scratch: Path) -> Path:
 
 
 def possible(job: Job, held: Held) -> Iterator[Notice]:
-    """Refuse what cannot be promised, or what the method cannot do with this table; tell what was handled."""
+    """Refuse what cannot be promised, or what the method cannot do with this table; tell what was handled.
+
+    Where persons may have several rows, whoever decides counts them, and refuses by that.
+    """
     requirement, schema = job.recipe.requirement, held.schema
-    requirement.check_possible(held.rows)
     requirement.sets(schema.quasi_identifiers)
     job.recipe.preferences.check_columns(schema)
-    check_columns(requirement, held.columns, schema)
+    if job.recipe.persons is None:
+        requirement.check_possible(held.rows)
+        check_columns(requirement, held.columns, schema)
     subjects = subject_names(requirement, schema.target)
     yield from _hierarchies(schema, held.columns, find_method(job.recipe.method), subjects)
 
@@ -244,8 +272,16 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
         requirement=recipe.requirement,
         schema=schema,
         rows=held.rows,
-        steps=(Drop(schema.dropped), *steps, *rare_kept_out(recipe.rarest, recipe.requirement)),
+        steps=(*_columns(recipe, schema), *steps, *rare_kept_out(recipe.rarest, recipe.requirement)),
     )
+
+
+def _columns(recipe: Recipe, schema: Schema) -> tuple[Step, ...]:
+    """Which columns are not released, and which has pseudonyms of persons."""
+    if recipe.persons is None or not recipe.persons.linked:
+        return (Drop(schema.dropped),)
+    person = recipe.persons.column
+    return Drop(tuple(name for name in schema.dropped if name != person)), Link(person)
 
 
 def verify(job: Job, request: Request, draft: Unverified) -> Verdict:
@@ -254,8 +290,10 @@ def verify(job: Job, request: Request, draft: Unverified) -> Verdict:
     counted = verdict.unchanged
     if counted is None and job.recipe.alone_at_most is not None:
         raise ParameterError("In so large a table it is not counted who is alone by unchanged columns. Set no bound.")
-    if counted and (refused := refusal(counted, despite=job.despite_unchanged, alone_at_most=job.recipe.alone_at_most)):
-        raise VerificationError(refused)
+    despite, most = job.despite_unchanged, job.recipe.alone_at_most
+    for one in (counted, verdict.beside):
+        if one and (refused := refusal(one, despite=despite, alone_at_most=most)):
+            raise VerificationError(refused)
     return verdict
 
 

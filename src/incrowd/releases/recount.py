@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from incrowd.errors import FileFormatError, HeaderError, ParameterError, guarded
+from incrowd.errors import FileFormatError, HeaderError, ParameterError, UndeterminedError, guarded
 from incrowd.releases.options import VerifyOptions
 from incrowd.tables.databases.tables import on_disk
 from incrowd.tables.hierarchies.read import hierarchies_in
@@ -23,7 +23,7 @@ from incrowd.verification.class_sizes import Promises, verify_arrow, verify_tabl
 from incrowd.verification.delimited import UNREADABLE, line_end, unpacked
 from incrowd.verification.opening import connect, open_file
 from incrowd.verification.population import People
-from incrowd.verification.requirements import Further
+from incrowd.verification.requirements import Further, necessary_of_rows
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -105,10 +105,29 @@ def verify(table: Any, **options: Unpack[VerifyOptions]) -> Verdict | Certificat
     ]
     with on_disk(table) as path:
         further = _further(path, requirement, names, known or {}, reading, recipe)
+        if recipe is not None and recipe.persons is not None:
+            further = necessary_of_rows(further)
         about_people = reading if recipe is None else {**recipe.reading, **part(Reading, options)}
         people = _people(request["population"], requirement, names, known or {}, about_people)
-        dropped = () if recipe is None else recipe.named(*NOT_RELEASED)
-        return _recount(path, promises, further, people, reading, limit, dropped)
+        verdict = _recount(path, promises, further, people, reading, limit, recipe)
+    return verdict if recipe is None or recipe.persons is None else _of_rows(verdict, [one[0] for one in promises])
+
+
+def _of_rows(verdict: Verdict, promises: Collection[str]) -> Verdict:
+    """What rows fail, persons fail, too; raises where they do not, for a release does not say who the persons are."""
+    if verdict.passed:
+        raise UndeterminedError(
+            "Every combination has enough rows, which is necessary; whether they are of enough persons cannot be told "
+            "from a release, which does not say whose rows they are, or only by pseudonyms. What was counted when it "
+            "was made stands in its certificate."
+        )
+    checks = (
+        replace(check, finding=f"{check.finding}; of how many persons cannot be told")
+        if check.name in promises
+        else check
+        for check in verdict.checks
+    )
+    return replace(verdict, checks=tuple(checks))
 
 
 def _stated(recipe: Recipe) -> dict[str, Any]:
@@ -129,13 +148,22 @@ def _stated(recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def _left_out(names: Sequence[str], dropped: Collection[str]) -> tuple[Check, ...]:
-    """Whether a release has none of the columns that a recipe leaves out."""
-    if not dropped:
+def _left_out(names: Sequence[str], recipe: Recipe | None) -> tuple[Check, ...]:
+    """Whether a release has none of the columns that a recipe leaves out, and the pseudonyms where it keeps a link."""
+    if recipe is None:
         return ()
+    whose = None if recipe.persons is None else recipe.persons.column
+    linked = recipe.persons is not None and recipe.persons.linked
+    dropped = [name for name in recipe.named(*NOT_RELEASED) if not (linked and name == whose)]
     there = [name for name in names if name in dropped]
-    words = f"{', '.join(there)} should have been left out" if there else f"{len(dropped)} left out, as the recipe says"
-    return (Check("columns", not there, words),)
+    faults = [f"{', '.join(there)} should have been left out"] if there else []
+    if linked and whose not in names:
+        faults.append(f"{whose} should be there, with pseudonyms")
+    if whose in there:
+        faults.append(f"pseudonyms of {whose} are released only if the recipe says keep_link: true")
+    found = [f"{len(dropped)} left out, as the recipe says"] if dropped else []
+    words = faults or found
+    return (Check("columns", not faults, "; ".join(words)),) if words else ()
 
 
 def _recount(
@@ -145,7 +173,7 @@ def _recount(
     people: People | None,
     reading: dict[str, Any],
     memory: int | None,
-    dropped: Collection[str],
+    recipe: Recipe | None,
 ) -> Verdict:
     from incrowd.tables.reading.read import kind_named, missing_markers, read, read_release
 
@@ -161,11 +189,11 @@ def _recount(
                 verdict = verify_table(path, form, promises, further, resources, people, markers)
                 with connect() as connection:
                     names = open_file(connection, path, form, "header").names
-                return replace(verdict, checks=(*verdict.checks, *_left_out(names, dropped)))
+                return replace(verdict, checks=(*verdict.checks, *_left_out(names, recipe)))
     is_workbook = isinstance(table, str | Path) and kind_named(Path(table)) == "Excel"
     frame = (read_release if is_workbook and not reading["coarsen"] else read)(table, **reading).frame
     verdict = verify_arrow(frame.to_arrow(), promises, further, people, markers)
-    return replace(verdict, checks=(*verdict.checks, *_left_out(frame.columns, dropped)))
+    return replace(verdict, checks=(*verdict.checks, *_left_out(frame.columns, recipe)))
 
 
 def _is_large(path: Path, memory: int | None) -> bool:

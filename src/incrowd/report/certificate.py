@@ -23,6 +23,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError
+from incrowd.methods.catalog import MethodOrName, find_method
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.report.person_facts import certified_counts, counted_in
 from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.vocabulary.certificates import VERSION
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -38,15 +41,15 @@ KEY_BYTES = 32
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
 
 
-def statement_of(requirement: str, written: str = "file") -> str:
-    """The promise in one sentence.
+def statement_of(requirement: str, written: str = "file", counted: str = "") -> str:
+    """The promise in one sentence; ``counted`` says what it counts, if not rows.
 
     Examples
     --------
     >>> statement_of("10-anonymity")
     'The release satisfies 10-anonymity, recounted independently from the written file.'
     """
-    return f"The release satisfies {requirement}, recounted independently from the written {written}."
+    return f"The release satisfies {requirement}{counted}, recounted independently from the written {written}."
 
 
 def certificate(
@@ -67,7 +70,7 @@ def certificate(
     """
     data: dict[str, Any] = {
         "incrowd_certificate": VERSION,
-        "statement": statement_of(facts.requirement, facts.written)
+        "statement": statement_of(facts.requirement, facts.written, counted_in(facts.persons))
         if facts.verdict.passed
         else "The release was not verified.",
         "made": facts.when.isoformat(timespec="seconds"),
@@ -94,6 +97,7 @@ def certificate(
         | ({"package": facts.method_package} if facts.method_package else {}),
         "verification": facts.verdict.to_json(),
         "rows": _rows(facts),
+        **({} if facts.persons is None else {"persons": certified_counts(facts.persons, facts.verdict)}),
         "quasi_identifier_cells": _cells(facts),
         "attributes": {name: dict(forms) for name, forms in facts.verdict.shown.items()} or "not counted",
         "hierarchies": {
@@ -113,9 +117,28 @@ def certificate(
             "before": round(facts.accuracy.before, 6),
             "after": round(facts.accuracy.after, 6),
             "majority": round(facts.accuracy.majority, 6),
-            "learner": "C4.5 decision tree, held-out rows",
+            "learner": f"C4.5 decision tree, held-out {'rows' if facts.accuracy.persons is None else 'persons'}",
         }
     return data
+
+
+def reading_of(plan: ReleasePlan, method: MethodOrName, *, hierarchies: bool = False) -> dict[str, Any]:
+    """The form of each released attribute, and how new rows are seen in the words of the release.
+
+    With ``hierarchies``, which are public then, also which value belongs to which group.
+
+    New rows are seen "by value" where a value looks the same in every row; "by box" where what is shown depends on the
+    whole row; "as they are" where a release has the values of the table, or counts of them, and only fewer.
+    """
+    if plan.recode is not None:
+        seen = "by value"
+    else:
+        seen = "by box" if find_method(method).generalizes and not plan.counted else "as they are"
+    reading: dict[str, Any] = {"new_rows": seen, "columns": {name: plan.shown_as(name) for name in plan.names}}
+    if hierarchies:
+        trees = {name: plan.schema[name].hierarchy for name in plan.names}
+        reading["hierarchies"] = {name: tree.to_json() for name, tree in trees.items() if tree is not None}
+    return reading
 
 
 def _rows(facts: Facts) -> dict[str, int]:
@@ -231,7 +254,16 @@ def certified_risk(risk: Risk) -> dict[str, Any]:
 
 def _figures(risk: Risk) -> dict[str, Any]:
     data: dict[str, Any] = risk.to_json()
-    kept = ("rows", "population", "prosecutor", "journalist", "marketer", "uniques", "wp216")
+    kept = (
+        "rows",
+        *(["persons"] if "persons" in data else []),
+        "population",
+        "prosecutor",
+        "journalist",
+        "marketer",
+        "uniques",
+        "wp216",
+    )
     figures: dict[str, Any] = plain({name: data[name] for name in kept})
     return figures
 

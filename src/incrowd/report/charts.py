@@ -13,12 +13,11 @@ from incrowd.drawing.svg import (
     picture,
     rect,
 )
-from incrowd.drawing.wording import percent
+from incrowd.drawing.wording import counted, percent
 from incrowd.report.facts import Accuracy, AttributeFacts
 from incrowd.report.utility_facts import Utility
 from incrowd.report.wording import HIDDEN, shares_of
-from incrowd.risk.charts import AFTER, BEFORE, buckets
-from incrowd.verification.verdict import ClassSizes
+from incrowd.risk.charts import AFTER, BEFORE, Histogram, buckets
 
 BAR_WIDTH, BAR_HEIGHT = 240, 14
 FORM_COLOURS = {
@@ -33,12 +32,13 @@ FORM_COLOURS = {
 _MAJORITY, _LOSS = "other", "series-7"
 
 
-def size_histogram(sizes: ClassSizes) -> Html:
-    """How many groups there are of which size, in buckets that widen with the size."""
-    ranges = buckets(sizes.histogram)
+def size_histogram(histogram: Histogram, unit: str = "row") -> Html:
+    """How many groups there are of which size, in rows or persons, in buckets that widen with the size."""
+    ranges = buckets(histogram)
     most = max((bucket.classes for bucket in ranges), default=1)
-    groups = [_single(bucket.label, bucket.classes, bucket.note, AFTER) for bucket in ranges]
-    return _bar_chart("Groups by their number of rows", groups, most)
+    notes = {bucket: bucket.note if unit == "row" else counted(bucket.classes, "group") for bucket in ranges}
+    groups = [_single(bucket.label, bucket.classes, notes[bucket], AFTER) for bucket in ranges]
+    return _bar_chart(f"Groups by their number of {unit}s", groups, most)
 
 
 def accuracy_bars(accuracy: Accuracy) -> Html:

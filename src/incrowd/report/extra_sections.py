@@ -13,7 +13,7 @@ from incrowd.report.earlier_facts import EarlierRelease, joint_sentence
 from incrowd.report.facts import Accuracy, Facts
 from incrowd.report.unchanged_facts import alone_sentence, effective_sentence
 from incrowd.report.utility_facts import Utility
-from incrowd.report.wording import forms_in, shares_of
+from incrowd.report.wording import by_persons_and_rows, forms_in, shares_of
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.views import checks_outcome, checks_table
@@ -304,11 +304,19 @@ def _accuracy(accuracy: Accuracy | None) -> Html:
             paragraph(
                 f"A C4.5 decision tree was trained on {counted(accuracy.train_rows, 'row')}, once as they are "
                 "and once on a trial release of these rows by the same recipe. Both were tested on rows "
-                f"that neither had seen. {_difference(accuracy)}",
+                f"that neither had seen. {_difference(accuracy)}{_of_persons(accuracy)}",
                 class_="aside",
             ),
         ]
     )
+
+
+def _of_persons(accuracy: Accuracy) -> str:
+    """What there is to say where a person may have several rows."""
+    if (persons := accuracy.persons) is None:
+        return ""
+    learned, tested = counted(persons.train_persons, "person"), counted(persons.test_persons, "person")
+    return f" Nobody is in both parts ({learned} and {tested}): {by_persons_and_rows(persons)}."
 
 
 def _difference(accuracy: Accuracy) -> str:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import Notice
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Reasons
+from incrowd.report.person_facts import meaning_of
 from incrowd.report.utility_facts import Utility, utility_of
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.released_value import (
     Category,
     Counts,
@@ -50,8 +52,8 @@ if TYPE_CHECKING:
 NOTHING = "Promises nothing: every row may be the only one of its kind."
 
 
-def promises_of(requirement: Requirement) -> tuple[tuple[str, str], ...]:
-    """Each promise as the verification names it, and what it means.
+def promises_of(requirement: Requirement, persons: Persons | None = None) -> tuple[tuple[str, str], ...]:
+    """Each promise as the verification names it, and what it means; ``persons`` if somebody may have several rows.
 
     Examples
     --------
@@ -62,16 +64,17 @@ def promises_of(requirement: Requirement) -> tuple[tuple[str, str], ...]:
     distinct 3-diversity of ill: Every group has at least 3 different values of ill.
     """
     parts = requirement.parts if isinstance(requirement, Together) else (requirement,)
-    return tuple(promise for part in parts for promise in _promises(part))
+    return tuple(promise for part in parts for promise in _promises(part, persons))
 
 
-def _promises(part: Part | Requirement) -> list[tuple[str, str]]:
+def _promises(part: Part | Requirement, persons: Persons | None) -> list[tuple[str, str]]:
     match part:
         case KAnonymity(k):
             known = f"Whoever knows all quasi-identifiers of a person finds at least {k:,} rows that look alike."
+            known = known if persons is None else meaning_of(persons, k)
             return [(str(part), known if k > 1 else NOTHING)]
         case KnownTogether(sets):
-            return [(str(one), _known(one)) for one in sets]
+            return [(str(one), _known(one) if persons is None else meaning_of(persons, one.k, one)) for one in sets]
         case FurtherRequirement():
             return [(str(part), part.meaning)]
     return [(promise, "") for promise in part.promises]
@@ -94,6 +97,32 @@ FORMS: dict[str, tuple[type[Form], ...]] = {
 
 
 @dataclass(frozen=True)
+class PersonAccuracy:
+    """What is said beside an accuracy where a person may have several rows: nobody was learned from and tested on.
+
+    Parameters
+    ----------
+    before, after
+        Means over persons: somebody with many rows counts once.
+    before_error, after_error
+        Standard errors of the accuracies over rows, if persons are drawn anew.
+    train_persons, test_persons
+        How many there were.
+    before_by_rows, after_by_rows
+        What a split by rows would have said, which is wrong.
+    """
+
+    before: float
+    after: float
+    before_error: float
+    after_error: float
+    train_persons: int
+    test_persons: int
+    before_by_rows: float = 0.0
+    after_by_rows: float = 0.0
+
+
+@dataclass(frozen=True)
 class Accuracy:
     """What a decision tree learns from the table and from its release, tested on the same unseen rows."""
 
@@ -102,6 +131,7 @@ class Accuracy:
     majority: float
     train_rows: int
     test_rows: int
+    persons: PersonAccuracy | None = None
 
     @property
     def is_majority(self) -> bool:
@@ -129,7 +159,8 @@ class Facts:
     What is None was not measured, not run, not tracked, or not stated. ``meanings`` are the promises,
     each with what it means; ``risk`` is that of the table, with that of the release in its ``after``; ``earlier`` is
     what the ledger knows of the table, None where no ledger is kept; ``unchanged`` is what unchanged columns
-    undo, None where that was not counted; ``keyed`` is what is stated of columns that a key makes; ``empty`` are
+    undo, None where that was not counted; ``persons`` says whose rows they are, None if every row is a person;
+    ``keyed`` is what is stated of columns that a key makes; ``empty`` are
     quasi-identifiers in which every cell is missing.
     """
 
@@ -159,6 +190,7 @@ class Facts:
     keyed: dict[str, Any] = field(default_factory=dict)
     responsible: str | None = None
     utility: Utility | None = None
+    persons: Persons | None = None
     risk: Risk | None = None
     attacks: AttackFacts | None = None
     earlier: Earlier | None = None
@@ -175,7 +207,12 @@ class Facts:
 
 
 def facts_of(
-    plan: ReleasePlan, verdict: Verdict, *, columns: Mapping[str, EncodedColumn] | None = None, **stated: Any
+    plan: ReleasePlan,
+    verdict: Verdict,
+    *,
+    columns: Mapping[str, EncodedColumn] | None = None,
+    persons: Persons | None = None,
+    **stated: Any,
 ) -> Facts:
     """The facts of a plan and its verdict; ``stated`` are fields of :class:`Facts` that do not follow from them.
 
@@ -190,7 +227,7 @@ def facts_of(
         parameters=dict(plan.parameters),
         rows=rows,
         rows_dropped=rows - verdict.sizes.rows,
-        groups=len(plan.groups) if plan.show else verdict.sizes.classes,
+        groups=len(plan.groups) if plan.show and not (persons and persons.linked) else verdict.sizes.classes,
         smallest_group=verdict.sizes.smallest,
         cells_shown=plan.share_of_cells_shown,
         attributes=tuple(_attribute(plan, name) for name in plan.names),
@@ -198,7 +235,8 @@ def facts_of(
         verdict=verdict,
         k=plan.requirement.smallest_group,
         promises=plan.requirement.promises,
-        meanings=promises_of(plan.requirement),
+        meanings=promises_of(plan.requirement, persons),
+        persons=persons,
         utility=None if columns is None else utility_of(plan, columns, verdict.sizes),
         empty=tuple(name for name in plan.names if columns is not None and not columns[name].counts[:-1].any()),
         parts=_parts(plan),

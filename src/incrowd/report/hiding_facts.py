@@ -77,7 +77,7 @@ class CellFacts:
 
 @dataclass(frozen=True)
 class CostFacts:
-    """The price, by the metrics of :mod:`incrowd.measures.hiding_metrics`, over the columns that were measured."""
+    """The price, by the metrics of :mod:`incrowd.hiding.evaluation`, over the columns that were measured."""
 
     columns: tuple[str, ...]
     direct_distance: int

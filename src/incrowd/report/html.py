@@ -26,6 +26,14 @@ from incrowd.report.extra_sections import (
     wishes,
 )
 from incrowd.report.facts import Facts
+from incrowd.report.person_facts import (
+    ALIKE,
+    kind_of_link,
+    person_figures,
+    person_limits,
+    persons_sentence,
+    unit_sentence,
+)
 from incrowd.report.risk_section import risk
 from incrowd.report.unchanged_facts import headline_lines
 from incrowd.report.wording import (
@@ -49,6 +57,13 @@ _RELEASED = dict.fromkeys(NOT_RELEASED, "left out") | {
     Role.PSEUDONYM: "as pseudonyms",
     Role.SHIFTED: "with shifted dates",
 }
+
+
+def _released(facts: Facts, role: Role) -> str:
+    """What becomes of a column in the release."""
+    if role is Role.PERSON and facts.persons is not None and facts.persons.linked:
+        return "as pseudonyms"
+    return _RELEASED.get(role, "unchanged")
 
 
 def report_html(facts: Facts, whole_page: bool = True, certificate: Mapping[str, Any] | None = None) -> str:
@@ -112,6 +127,7 @@ def key_figures(facts: Facts) -> Html:
         figures["effective k"] = f"{facts.unchanged.effective_k:,}"
         tones["effective k"] = Tone.GOOD if facts.unchanged.sound else Tone.BAD
     figures |= {
+        **person_figures(facts),
         "rows released": f"{facts.rows - facts.rows_dropped:,}",
         "rows left out": f"{facts.rows_dropped:,}",
         "groups": f"{facts.groups:,}",
@@ -148,6 +164,7 @@ def request(facts: Facts) -> Html:
         "Is the class itself sensitive?": text(class_answer(facts)),
         "Method": text(facts.method + (f", of {facts.method_package}" if facts.method_package else "")),
         "Parameters": join((element("code", each) for each in parameters), " ") or text("none"),
+        **({} if facts.persons is None else {"Whose rows they are": text(unit_sentence(facts.persons))}),
         "Table": text(facts.source),
         "Release": text(facts.output or "handed back in memory"),
     }
@@ -156,7 +173,7 @@ def request(facts: Facts) -> Html:
             element("bdi", text(column.name)),
             text(column.role),
             text(column.type),
-            text(_RELEASED.get(column.role, "unchanged")),
+            text(_released(facts, column.role)),
             text("" if column.reason == STATED else column.reason),
         )
         for column in facts.schema.columns
@@ -185,10 +202,21 @@ def result(facts: Facts) -> Html:
     histogram = figure(
         f"Groups by size, as recounted: {counted(sizes.classes, 'group')}, the smallest of "
         f"{counted(sizes.smallest, 'row')}, the largest of {counted(sizes.largest, 'row')}",
-        size_histogram(sizes),
+        size_histogram(sizes.histogram),
     )
     parts = _parts(facts) if facts.parts else _groups(facts)
-    return section("Result", "done", parts[0], histogram, *parts[1:], *map(_reasons, facts.reasons))
+    return section(
+        "Result", "done", parts[0], histogram, *_by_persons(facts), *parts[1:], *map(_reasons, facts.reasons)
+    )
+
+
+def _by_persons(facts: Facts) -> list[Html]:
+    """Groups by their number of persons, where these may have several rows."""
+    if (counts := facts.verdict.sizes.persons) is None or facts.persons is None:
+        return []
+    alike = ALIKE[kind_of_link(facts.persons)]
+    title = f"{alike.capitalize()} by their number of persons, as recounted: {persons_sentence(counts)}"
+    return [figure(title, size_histogram(counts.histogram, "person"))]
 
 
 def _groups(facts: Facts) -> list[Html]:
@@ -250,12 +278,11 @@ def limits(facts: Facts) -> Html:
 
 
 def _limits(facts: Facts) -> Iterator[str]:
-    number = len(_as_they_came(facts))
+    number, persons = len(_as_they_came(facts)), facts.verdict.sizes.persons
     unchanged = f"{counted(number, 'column')} (target, sensitive, private or other) {'is' if number == 1 else 'are'}"
-    yield (
-        f"{facts.requirement} prevents singling out by the quasi-identifiers listed above. It is counted in rows, "
-        "which are people only if each person has one row."
-    )
+    counts = " It is counted in rows, which are people only if each person has one row." if persons is None else ""
+    yield f"{facts.requirement} prevents singling out by the quasi-identifiers listed above.{counts}"
+    yield from person_limits(facts)
     yield f"{unchanged} released unchanged. Anybody who knows their values from elsewhere can link rows by them."
     if facts.schema.pseudonyms:
         yield (
@@ -377,6 +404,8 @@ def unknown(facts: Facts) -> Iterator[str]:
     if tone_of(facts) is Tone.BAD:
         yield "The release has not passed its verification."
     yield from map(sentence, little_use(facts)[:1])
+    if facts.persons is not None:
+        yield f"Whoever knows several rows of a person may find more than {facts.requirement} says (see above)."
     if facts.schema.target is not None and facts.class_sensitive is None:
         yield "It was not stated whether the class itself is sensitive."
     if facts.risk is None:

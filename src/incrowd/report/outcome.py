@@ -29,6 +29,8 @@ class Release:
         The facts behind the summary and the HTML report.
     path
         Where the release was written, if it was written to a file.
+    events
+        The release of the second table, with the same pseudonyms, of a release of persons and their events; else None.
     """
 
     plan: ReleasePlan
@@ -37,6 +39,7 @@ class Release:
     path: Path | None
     _load: Callable[[], Any]
     _load_groups: Callable[[], Any] = NoneType
+    events: Release | None = None
 
     @cached_property
     def table(self) -> Any:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from incrowd.drawing.wording import Tone, clipped, counted, percent, plain
 from incrowd.errors import Notice
 from incrowd.report.facts import Accuracy, Facts
+from incrowd.report.person_facts import persons_sentence, share_sentence, smallest_sentence
 from incrowd.report.unchanged_facts import headline_lines
 from incrowd.report.wording import (
     ALL_FORMS,
     HIDDEN,
+    by_persons_and_rows,
     forms_in,
     grouped,
     little_use,
@@ -140,10 +142,15 @@ def _entries(facts: Facts) -> dict[str, str]:
     """The figures, each with its term."""
     largest = counted(facts.verdict.sizes.largest, "row")
     smallest = counted(facts.smallest_group, "row")
+    groups, persons = f"{facts.groups:,}; smallest {smallest}, largest {largest}", dict[str, str]()
+    if (counts := facts.verdict.sizes.persons) is not None:
+        persons = {"persons": persons_sentence(counts), "one person": share_sentence(counts)}
+        groups = smallest_sentence(facts, counts)
     entries = {
         "method": plain(facts.method),
         "rows": rows_sentence(facts),
-        "groups": f"{facts.groups:,}; smallest {smallest}, largest {largest}",
+        **persons,
+        "groups": groups,
         "cells kept": f"{percent(facts.cells_shown)} of the quasi-identifier cells show something",
     }
     return entries | {"accuracy": _accuracy(facts.accuracy)} | _trust(facts)
@@ -169,10 +176,14 @@ def _trust(facts: Facts) -> dict[str, str]:
 def _accuracy(accuracy: Accuracy | None) -> str:
     if accuracy is None:
         return "not measured"
-    return (
+    persons = accuracy.persons
+    whose = "" if persons is None else f" of {counted(persons.test_persons, 'unseen person')}"
+    rows = counted(accuracy.test_rows, "unseen row" if persons is None else "row")
+    words = (
         f"{percent(accuracy.before)} before, {percent(accuracy.after)} after, {percent(accuracy.majority)} "
-        f"by majority (decision tree, {counted(accuracy.test_rows, 'unseen row')})"
+        f"by majority (decision tree, {rows}{whose})"
     )
+    return words if persons is None else f"{words}; {by_persons_and_rows(persons)}"
 
 
 def _attribute_lines(facts: Facts) -> list[str]:

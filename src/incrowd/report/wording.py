@@ -10,7 +10,9 @@ from enum import StrEnum
 
 from incrowd.drawing.wording import Tone, counted, listed, percent
 from incrowd.errors import Notice, named_option
-from incrowd.report.facts import FORMS, Accuracy, AttributeFacts, Facts
+from incrowd.report.facts import FORMS, Accuracy, AttributeFacts, Facts, PersonAccuracy
+from incrowd.report.person_facts import counted_in
+from incrowd.vocabulary.schema import Role
 
 HIDDEN = "hidden"
 ALL_FORMS = (*FORMS, HIDDEN)
@@ -55,7 +57,8 @@ def statement(facts: Facts) -> str:
     """The one sentence about the guarantee."""
     match standing(facts):
         case Standing.SATISFIED | Standing.LITTLE_USE:
-            return f"satisfies {facts.requirement}, recounted independently from the written {facts.written}"
+            promise = f"{facts.requirement}{counted_in(facts.persons)}"
+            return f"satisfies {promise}, recounted independently from the written {facts.written}"
         case Standing.FAILED:
             failed = sum(not check.passed for check in facts.verdict.checks)
             checks = counted(len(facts.verdict.checks), "check")
@@ -69,25 +72,49 @@ def little_use(facts: Facts) -> tuple[str, ...]:
     shortcomings = list(_shortcomings(facts))
     if not shortcomings:
         return ()
-    reasons, changes = list(_reasons(facts)), list(_changes(facts))
+    helps = _has_signal(facts) or any(_hidden_too_much(facts))
+    reasons, changes = list(_reasons(facts)), list(_changes(facts)) if helps else []
     lines = [f"of little use: {'; '.join(shortcomings)}"]
     lines += [f"why: {'; '.join(reasons)}"] if reasons else []
     lines += [f"try the same with {', or with '.join(changes)}"] if changes else []
-    return (*lines, *_comparison(facts))
+    return (*lines, *(_comparison(facts) if helps else ()))
 
 
 def _shortcomings(facts: Facts) -> Iterator[str]:
-    if facts.attributes and facts.cells_shown < ALMOST_NOTHING:
-        yield f"it shows almost nothing, {percent(facts.cells_shown)} of the quasi-identifier cells"
-    if facts.schema.target is not None and facts.groups == 1 and facts.rows > 1:
-        yield f"all rows look alike, so nothing tells the classes of {facts.schema.target} apart"
+    yield from _hidden_too_much(facts)
     if (accuracy := facts.accuracy) is not None and not is_above_majority(accuracy):
         figures = f"{percent(accuracy.after)}, {percent(accuracy.majority)} by majority"
         yield f"a decision tree learns hardly more from it than the most frequent class ({figures})"
 
 
+def _hidden_too_much(facts: Facts) -> Iterator[str]:
+    if facts.attributes and facts.cells_shown < ALMOST_NOTHING:
+        yield f"it shows almost nothing, {percent(facts.cells_shown)} of the quasi-identifier cells"
+    if facts.schema.target is not None and facts.groups == 1 and facts.rows > 1:
+        yield f"all rows look alike, so nothing tells the classes of {facts.schema.target} apart"
+
+
+def _has_signal(facts: Facts) -> bool:
+    """Whether a decision tree learns something from the table itself, as far as that is known."""
+    return facts.accuracy is None or is_above_majority(replace(facts.accuracy, after=facts.accuracy.before))
+
+
+def by_persons_and_rows(persons: PersonAccuracy) -> str:
+    """The means over persons, how sure the accuracies are, and what a split by rows would say."""
+    return (
+        f"mean over persons {percent(persons.before)} before, {percent(persons.after)} after; ±{_points(persons)} "
+        f"points by drawing persons anew; a split by rows, which is wrong, would say "
+        f"{percent(persons.before_by_rows)} before and {percent(persons.after_by_rows)} after"
+    )
+
+
+def _points(persons: PersonAccuracy) -> str:
+    """Half the 95 % interval of the less sure of the two accuracies."""
+    return f"{196 * max(persons.before_error, persons.after_error):.1f}"
+
+
 def is_above_majority(accuracy: Accuracy) -> bool:
-    """Whether a learner beats the most frequent class by more than chance: two standard errors on its unseen rows.
+    """Whether a learner beats the most frequent class by more than chance: two standard errors, of rows or persons.
 
     Examples
     --------
@@ -95,18 +122,22 @@ def is_above_majority(accuracy: Accuracy) -> bool:
     (True, False)
     """
     error = math.sqrt(accuracy.majority * (1 - accuracy.majority) / max(1, accuracy.test_rows))
+    if accuracy.persons is not None:
+        error = accuracy.persons.after_error
     return accuracy.after > accuracy.majority + 2 * error
 
 
 def _reasons(facts: Facts) -> Iterator[str]:
     """Empty columns, too many quasi-identifiers, a k that is too large for the rows; or no signal to begin with."""
-    if facts.accuracy is not None and not is_above_majority(replace(facts.accuracy, after=facts.accuracy.before)):
+    if not _has_signal(facts):
         yield "the table itself tells a decision tree hardly more"
     if facts.empty:
         yield f"{listed(facts.empty)} {'is' if len(facts.empty) == 1 else 'are'} empty"
-    room, number = facts.rows // max(1, facts.k), len(facts.attributes)
+    counts = facts.verdict.sizes.persons
+    units, unit = (facts.rows, "row") if counts is None else (counts.persons + counts.lost, "person")
+    room, number = units // max(1, facts.k), len(facts.attributes)
     if room < FEW_GROUPS:
-        yield f"k = {facts.k:,} is large: it leaves {counted(facts.rows, 'row')} room for {counted(room, 'group')}"
+        yield f"k = {facts.k:,} is large: it leaves {counted(units, unit)} room for {counted(room, 'group')}"
     if number >= MANY and 2**number > room:
         yield (
             f"{number} quasi-identifiers are many: with two values each they make {2**number:,} combinations, and "
@@ -118,19 +149,36 @@ def _changes(facts: Facts) -> Iterator[str]:
     """Options that may help, in the words of where the user is."""
     hidden = [one.name for one in facts.attributes if one.hidden > 1 - ALMOST_NOTHING]
     if useless := list(facts.empty) or (hidden if len(hidden) < len(facts.attributes) else []):
-        yield named_option(drop=useless)
+        yield f"{named_option(drop=useless)} in place of naming {'it' if len(useless) == 1 else 'them'} as known"
     if facts.k > FEWEST:
         yield named_option(k=max(FEWEST, facts.k // 2))
-    if facts.method not in SERVING:
+    if facts.method not in SERVING and not _is_linked(facts):
         yield named_option(method=SERVING[0])
 
 
+def _is_linked(facts: Facts) -> bool:
+    """Whether recipients can follow persons, for which there is one method."""
+    return facts.persons is not None and facts.persons.linked
+
+
+def _names(names: Iterable[str]) -> str:
+    """Names as one option has them: between commas, in quotes where they have one."""
+    return ",".join(f'"{name}"' if "," in name else name for name in names)
+
+
 def _comparison(facts: Facts) -> Iterator[str]:
-    """The command that says which method keeps most."""
-    if facts.schema.target is not None:
-        table, target = shlex.quote(facts.source), shlex.quote(facts.schema.target)
-        known = shlex.quote(",".join(one.name for one in facts.attributes))
-        yield f"which method keeps most: incrowd compare {table} --target {target} -q {known} -k {facts.k}"
+    """The command that says which method keeps most, where there are several."""
+    if facts.schema.target is None or _is_linked(facts):
+        return
+    settings = {"--target": facts.schema.target, "-q": _names(one.name for one in facts.attributes), "-k": facts.k}
+    if left_out := [column.name for column in facts.schema.columns if column.role is Role.DROP]:
+        settings["--drop"] = _names(left_out)
+    if (persons := facts.persons) is not None:
+        settings["--person"] = persons.column
+        settings |= {"--person-ids": persons.ids} if persons.ids else {}
+        settings |= {"--missing-persons": persons.missing} if persons.missing != "refuse" else {}
+    words = [word for flag, value in settings.items() for word in (flag, str(value))]
+    yield f"which method keeps most: {shlex.join(['incrowd', 'compare', facts.source, *words])}"
 
 
 def class_answer(facts: Facts) -> str:
@@ -182,6 +230,7 @@ _OF_MANY = {
     "truth-spellings": "{columns} have several ways to write yes and no, which are kept apart: {names}.",
     "decimal-comma": "{columns} have numbers with a decimal comma, read as such: {names}.",
     "nan-is-missing": "{columns} have NaN, which is missing: {names}.",
+    "nearly-static": "{columns} change in few of the persons with several rows, and count as changing: {names}.",
     "unused-leaves": "{columns} have hierarchies with leaves that no value of the table has: {names}.",
 }
 """What notices of one kind say together, of several columns."""

@@ -20,6 +20,7 @@ from incrowd.risk.three_risks import MeasuredRisk, inference, linkability, singl
 from incrowd.risk.uniques import Estimates, Sample, estimates_of
 from incrowd.tables.reading.read import read, read_release
 from incrowd.tables.reading.source import Source
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.schema import unknown_column
 
 
@@ -63,6 +64,7 @@ def missing_in_population(counted: Counted | None) -> Iterator[Notice]:
 NO_POPULATION = NotMeasured("the size of the population is not known; state how many persons it has")
 TOO_FEW = NotMeasured("linking needs two quasi-identifiers at least")
 NO_SECRET = NotMeasured("no sensitive column was named")
+SEVERAL_ROWS = NotMeasured("persons have several rows, and the estimates are for one row of each")
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,13 @@ class RiskRequest:
     thresholds: tuple[float, ...] = (0.05, 0.1, 0.2, 0.5)
     largest_special: int = 3
     reading: Mapping[str, Any] = field(default_factory=dict)
+    persons: Persons | None = None
 
     def __post_init__(self) -> None:
+        if self.persons is not None and self.persons.column in (*self.quasi_identifiers, *self.sensitive):
+            raise SchemaError(
+                f"Column {self.persons.column!r} says whose row it is: it cannot be quasi-identifier or sensitive, too."
+            )
         if not self.quasi_identifiers:
             raise ParameterError("Name at least one quasi-identifier to measure by, or a recipe that does.")
         for names in (self.quasi_identifiers, self.sensitive):
@@ -91,10 +98,10 @@ class RiskRequest:
 
 @dataclass(frozen=True)
 class Uniques:
-    """Rows that are alone, in the table and in its population."""
+    """Rows, or persons, that are alone, in the table and in its population."""
 
-    in_sample: int  # rows that are alone with their quasi-identifiers
-    share: float  # of all rows
+    in_sample: int  # rows that are alone with their quasi-identifiers; persons with such a row, where persons count
+    share: float  # of all rows, or persons
     counted: tuple[int, int] | None
     estimated: Estimates | NotMeasured  # where only its size is known
 
@@ -119,7 +126,7 @@ class Risk:
     population
         How many persons the table is a sample of, if that is known.
     classes
-        How many classes there are of each size.
+        How many classes there are of each size: of rows, or of persons.
     prosecutor, journalist, marketer
         Three attackers.
     uniques, special, edges
@@ -132,6 +139,10 @@ class Risk:
         What should be known.
     after
         The same for the release, if there is one.
+    persons
+        How many persons the rows are of; None if every row is a person.
+    exposed
+        How many rows, or persons, there are by the size of their class, of a person the smallest.
     """
 
     source: str
@@ -151,6 +162,13 @@ class Risk:
     safe_harbor: tuple[Item, ...]
     notices: tuple[Notice, ...] = ()
     after: Risk | None = None
+    persons: int | None = None
+    exposed: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        return "row" if self.persons is None else "person"
 
     def to_json(self) -> dict[str, object]:
         """Everything as plain data, without any cell value."""
@@ -160,6 +178,7 @@ class Risk:
             "incrowd_risk": 1,
             "table": self.source,
             "rows": self.rows,
+            **({} if self.persons is None else {"persons": self.persons}),
             "quasi_identifiers": list(self.quasi_identifiers),
             "population": self.population,
             "classes": {f"{size}": count for size, count in self.classes},
@@ -211,21 +230,56 @@ class Risk:
 
 
 def assess(
-    table: Any, request: RiskRequest, *, population_table: Any = None, after: Any = None, zip3: Any = None
+    table: Any,
+    request: RiskRequest,
+    *,
+    population_table: Any = None,
+    after: Any = None,
+    zip3: Any = None,
+    owners: tuple[Whole, Whole] | None = None,
 ) -> Risk:
-    """Read the tables and measure them."""
+    """Read the tables and measure them; ``owners`` are the persons of their rows, where these are known already."""
     if request.population is not None and population_table is not None:
         raise ParameterError("Give the size of the population or its table, not both: the table says its size.")
     reading = {name: value for name, value in request.reading.items() if value is not None}
     people = None if population_table is None else read(population_table, **reading).frame
     areas = None if zip3 is None else people_by_zip3(read(zip3).frame)
-    before = _measure(read(table, **reading), name_of(table), request, people, areas)
+    source, known = read(table, **reading), owners[0] if owners else None
+    if request.persons is not None and known is None:
+        if people is not None or request.population is not None:
+            raise ParameterError("Of a population nothing is estimated where persons have several rows. Leave it out.")
+        source, known = _with_owners(source, request.persons)
+    before = _measure(source, name_of(table), request, people, areas, known)
     if after is None:
         return before
-    release = read_release(after, reading.get("missing"))
+    release, known = read_release(after, reading.get("missing")), owners[1] if owners else None
+    if request.persons is not None and known is None:
+        release, known = _followed(release, request.persons)
     spread = tuple(n for name in request.quasi_identifiers for n in released_as(name, release.frame.columns))
-    again = _measure(release, name_of(after), replace(request, quasi_identifiers=spread), people, areas, released=True)
+    wanted = replace(request, quasi_identifiers=spread)
+    again = _measure(release, name_of(after), wanted, people, areas, known, released=True)
     return replace(before, after=again)
+
+
+def _with_owners(source: Source, persons: Persons) -> tuple[Source, Whole]:
+    """The rows whose person counts, with the person of each."""
+    from incrowd.tables.reading.persons import owners_of
+
+    if persons.column not in source.frame.columns:
+        raise HeaderError(unknown_column(persons.column, source.frame.columns))
+    owners = owners_of(source, persons)
+    kept = source if owners.kept is None else replace(source, frame=source.frame[owners.kept])
+    return replace(kept, notices=(*source.notices, *owners.notices)), owners.codes.astype(np.int64)
+
+
+def _followed(release: Source, persons: Persons) -> tuple[Source, Whole]:
+    """The persons of a release that recipients can follow; of another nobody can tell them."""
+    if persons.column not in release.frame.columns:
+        raise ParameterError(
+            "The release does not say whose rows they are, so its persons cannot be counted from its file. They are "
+            "when it is made: incrowd release with --risk."
+        )
+    return _with_owners(release, replace(persons, ids="exact", missing="refuse"))
 
 
 def _measure(
@@ -234,12 +288,14 @@ def _measure(
     request: RiskRequest,
     people: pl.DataFrame | None,
     areas: Mapping[str, int] | None,
+    owners: Whole | None = None,
     *,
     released: bool = False,
 ) -> Risk:
     frame, names = source.frame, request.quasi_identifiers
     columns, secrets = coded(frame, names), coded(frame, request.sensitive) if request.sensitive else []
-    classes = classes_of(columns)
+    owners = None if owners is None else np.unique(owners, return_inverse=True)[1].astype(np.int64)
+    classes = classes_of(columns, owners)
     counted = None if people is None else count_people(frame, people, names)
     if counted is not None and released and counted.unmatched:
         counted = None
@@ -247,6 +303,8 @@ def _measure(
     sample = None if size is None else Sample(classes.histogram, size)
     inferred = tuple(inference(classes, secret, name) for name, secret in zip(request.sensitive, secrets, strict=True))
     journalist, bound = _attackers(classes, counted, sample, request.thresholds, table_given=people is not None)
+    sizes, units = np.unique(classes.exposed, return_counts=True)
+    fraction = None if sample is None else sample.fraction
     return Risk(
         source=called,
         rows=frame.height,
@@ -257,13 +315,15 @@ def _measure(
         journalist=journalist,
         marketer=bound,
         uniques=_uniques(classes, counted, sample),
-        special=special_uniques(columns, names, request.largest_special, None if sample is None else sample.fraction),
+        special=special_uniques(columns, names, request.largest_special, fraction, owners),
         edges=edges_of(frame, names),
         singling_out=singling_out(classes),
-        linkability=linkability(columns, names) or TOO_FEW,
+        linkability=linkability(columns, names, owners) or TOO_FEW,
         inference=inferred or NO_SECRET,
         safe_harbor=safe_harbor(frame, areas),
         notices=(*source.notices, *missing_in_population(counted)),
+        persons=None if owners is None else len(classes.exposed),
+        exposed=tuple(zip(sizes.tolist(), units.tolist(), strict=True)),
     )
 
 
@@ -283,17 +343,28 @@ def _attackers(
     if sample is not None and not table_given:
         estimated = expected_journalist(classes, sample.fraction, thresholds)
         return estimated, marketer(estimated.average, estimated.basis)
-    upper = marketer(classes.count / classes.rows, "at most, as if the table were the whole population")
+    upper = marketer(_linked_right(classes), "at most, as if the table were the whole population")
+    if classes.owners is not None:
+        return SEVERAL_ROWS, upper
     if table_given:
         return NotMeasured("the population table does not show what the release shows, so classes do not match"), upper
     return NO_POPULATION, upper
 
 
+def _linked_right(classes: Classes) -> float:
+    """The expected share of rows that are linked to the right person, if one of those in the class is drawn."""
+    if classes.owners is None:
+        return classes.count / classes.rows
+    return float((classes.row_counts / classes.sizes).sum()) / classes.rows
+
+
 def _uniques(classes: Classes, counted: Counted | None, sample: Sample | None) -> Uniques:
-    alone = classes.number_of(1)
+    alone = int((classes.exposed == 1).sum())
     in_population = None if counted is None else (counted.uniques, counted.uniques_in_sample)
     estimated = NO_POPULATION if sample is None else estimates_of(sample)
-    return Uniques(alone, alone / classes.rows, in_population, estimated)
+    if classes.owners is not None:
+        estimated = SEVERAL_ROWS
+    return Uniques(alone, alone / len(classes.exposed), in_population, estimated)
 
 
 def released_as(name: str, columns: list[str]) -> tuple[str, ...]:

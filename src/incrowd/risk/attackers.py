@@ -4,6 +4,9 @@ The prosecutor knows that somebody is in the table: among the f rows that look a
 does not know who is in it: the risk is 1 / F, where F people of the population look alike. The marketer links all
 rows and counts the share that is right.
 
+Where persons have several rows, f counts the persons among the rows that look alike, and a person is as exposed as its
+row with the fewest of them: whoever knows one row of somebody may know that one.
+
 El Emam: Guide to the De-Identification of Personal Health Information, CRC Press 2013, chapter 16. Dankar, El Emam: A
 method for evaluating marketer re-identification risk, EDBT/ICDT workshops 2010.
 """
@@ -24,7 +27,7 @@ from incrowd.risk.classes import Classes, Whole
 
 @dataclass(frozen=True)
 class AtRisk:
-    """How many rows have a risk above a threshold."""
+    """How many rows, or persons, have a risk above a threshold."""
 
     threshold: float
     rows: int
@@ -52,8 +55,14 @@ def prosecutor(classes: Classes, thresholds: Sequence[float]) -> Attacker:
     r"""The risk for somebody who is known to be in the table.
 
     With f\ :sub:`j` rows in class j, J classes and n rows: maximum 1 / min f\ :sub:`j`; average J / n; rows at risk
-    above t: the sum of f\ :sub:`j` over the classes with 1 / f\ :sub:`j` > t.
+    above t: the sum of f\ :sub:`j` over the classes with 1 / f\ :sub:`j` > t. Where it is known whose rows they are:
+    over persons, each with the f of the smallest class that has a row of it.
     """
+    if classes.owners is not None:
+        persons = Classes(np.arange(len(classes.exposed)), np.ones(len(classes.exposed), np.int64))
+        at_risk = rows_at_risk(persons, classes.exposed, thresholds)
+        average = fsum(1 / classes.exposed) / len(classes.exposed)
+        return Attacker(1 / int(classes.exposed.min()), average, at_risk, "counted in persons")
     return Attacker(
         1 / int(classes.sizes.min()),
         classes.count / classes.rows,

@@ -1,4 +1,4 @@
-"""The charts of risk: rows by the size of their class, and how many rows have at least a given risk."""
+"""The charts of risk: rows, or persons, by the size of their class, and how many have at least a given risk."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Histogram = Sequence[tuple[int, int]]
 Tables = Sequence[tuple[str, Histogram]]
-"""Names of tables, and how many classes they have of each size."""
+"""Names of tables, and how many rows, or persons, are in classes of each size."""
 
 MOST_BUCKETS = 14
 BEFORE, AFTER = "series-4", "series-0"
@@ -83,7 +83,7 @@ def buckets(histogram: Histogram) -> list[Bucket]:
 
 def _bucket(histogram: Histogram, low: int, high: int) -> Bucket:
     inside = [(size, classes) for size, classes in histogram if low <= size <= high]
-    return Bucket(low, high, sum(c for _, c in inside), _rows(inside))
+    return Bucket(low, high, sum(c for _, c in inside), sum(size * classes for size, classes in inside))
 
 
 def _bounds(low: int, high: int) -> list[int]:
@@ -106,49 +106,49 @@ def _round_numbers(steps: Sequence[float], high: int) -> Iterator[int]:
                 yield int(number)
 
 
-def _rows(histogram: Histogram) -> int:
-    return sum(size * classes for size, classes in histogram)
+def _units(histogram: Histogram) -> int:
+    return sum(units for _, units in histogram)
 
 
-def size_chart(tables: Tables) -> Html:
-    """Rows by the size of their class, one bar for each table in each range of sizes.
+def size_chart(tables: Tables, unit: str = "row") -> Html:
+    """Rows, or persons, by the size of their class, one bar for each table in each range of sizes.
 
     Examples
     --------
-    >>> "classes of 1: 1 row before, 33.3 %" in size_chart([("before", ((1, 1), (2, 1)))])
+    >>> "classes of 1: 1 row before, 33.3 %" in size_chart([("before", ((1, 1), (2, 2)))])
     True
     """
     groups = [
-        BarGroup(bucket.label, tuple(bar for table in tables if (bar := _rows_bar(*table, bucket)).length))
+        BarGroup(bucket.label, tuple(bar for table in tables if (bar := _unit_bar(*table, bucket, unit)).length))
         for bucket in _ranges(tables)
     ]
     longest = max((bar.length for group in groups for bar in group.bars), default=0.0)
     words = "; ".join(f"classes of {group.label}: {bar.note}" for group in groups for bar in group.bars)
     drawn, bottom, _ = bars(groups, longest or 1.0)
-    return picture(f"Rows by the size of their class. {words}", drawn, WIDTH, max(1, bottom))
+    return picture(f"{_TITLES[unit]['sizes']}. {words}", drawn, WIDTH, max(1, bottom))
 
 
 def _ranges(tables: Tables) -> list[Bucket]:
     """Ranges of sizes that fit all tables."""
     merged: dict[int, int] = {}
-    for size, classes in (pair for _, histogram in tables for pair in histogram):
-        merged[size] = merged.get(size, 0) + classes
+    for size, units in (pair for _, histogram in tables for pair in histogram):
+        merged[size] = merged.get(size, 0) + units
     return buckets(tuple(sorted(merged.items())))
 
 
-def _rows_bar(name: str, histogram: Histogram, bucket: Bucket) -> Bar:
-    rows = _rows([pair for pair in histogram if bucket.low <= pair[0] <= bucket.high])
-    share = rows / max(1, _rows(histogram))
+def _unit_bar(name: str, histogram: Histogram, bucket: Bucket, unit: str) -> Bar:
+    units = _units([pair for pair in histogram if bucket.low <= pair[0] <= bucket.high])
+    share = units / max(1, _units(histogram))
     when = f" {name}" if name in ("before", "after") else ""
-    return Bar(f"{counted(rows, 'row')}{when}, {percent(share)}", ((share, _kind(name), ""),))
+    return Bar(f"{counted(units, unit)}{when}, {percent(share)}", ((share, _kind(name), ""),))
 
 
-def risk_curve(tables: Tables) -> Html:
-    """The share of rows whose risk 1 / f is at least as high as each risk, from high risks to low ones.
+def risk_curve(tables: Tables, unit: str = "row") -> Html:
+    """The share of rows, or persons, whose risk 1 / f is at least as high as each risk, from high risks to low ones.
 
     Examples
     --------
-    >>> "before: 33.3 % at least 100 %" in risk_curve([("before", ((1, 1), (2, 1)))])
+    >>> "before: 33.3 % at least 100 %" in risk_curve([("before", ((1, 1), (2, 2)))])
     True
     """
     largest = max(2, *(size for _, histogram in tables for size, _ in histogram[-1:]), 2)
@@ -157,29 +157,29 @@ def risk_curve(tables: Tables) -> Html:
         [line_entry(name, _line_kind(name)) for name, _ in tables],
         across,
         lambda start, end: Scale((0, 20, 40, 60, 80, 100), 0, 100, start, end),
-        ("re-identification risk of at least", "% of the rows"),
+        ("re-identification risk of at least", f"% of the {unit}s"),
         lambda size: f"{100 / size:g} %",
         height=280,
     )
     parts += [path(list(_steps(histogram, across, up)), f"line {_line_kind(name)}") for name, histogram in tables]
     words = "; ".join(f"{name}: {_in_words(histogram)}" for name, histogram in tables)
-    return chart(f"Share of rows with at least a given risk. {words}", parts, up)
+    return chart(f"Share of {unit}s with at least a given risk. {words}", parts, up)
 
 
 def _steps(histogram: Histogram, across: Scale, up: Scale) -> Iterator[Point]:
     """From the highest risk to the lowest; the share rises where a class size is reached."""
-    rows, total = 0, max(1, _rows(histogram))
+    reached, total = 0, max(1, _units(histogram))
     yield across(1), up(0)
-    for size, classes in histogram:
-        yield across(size), up(100 * rows / total)
-        rows += size * classes
-        yield across(size), up(100 * rows / total)
-    yield across.end, up(100 * rows / total)
+    for size, units in histogram:
+        yield across(size), up(100 * reached / total)
+        reached += units
+        yield across(size), up(100 * reached / total)
+    yield across.end, up(100 * reached / total)
 
 
 def _in_words(histogram: Histogram) -> str:
-    total = max(1, _rows(histogram))
-    shares = {k: _rows([pair for pair in histogram if pair[0] <= k]) / total for k in (1, 2, 5, 10, 20)}
+    total = max(1, _units(histogram))
+    shares = {k: _units([pair for pair in histogram if pair[0] <= k]) / total for k in (1, 2, 5, 10, 20)}
     return ", ".join(f"{percent(share)} at least {percent(1 / k)}" for k, share in shares.items())
 
 
@@ -192,36 +192,48 @@ def _line_kind(name: str) -> str:
 
 
 # The charts as drawings, with how they are drawn on axes of Matplotlib.
-TITLES = {
-    "curve": "Share of rows with at least this re-identification risk (prosecutor)",
-    "sizes": "Rows by the size of their class",
+_TITLES = {
+    "row": {
+        "curve": "Share of rows with at least this re-identification risk (prosecutor)",
+        "sizes": "Rows by the size of their class",
+    },
+    "person": {
+        "curve": "Share of persons with at least this re-identification risk (prosecutor)",
+        "sizes": "Persons by the size, in persons, of the smallest class that has a row of theirs",
+    },
 }
+
+
+def titles(measured: Risk) -> dict[str, str]:
+    """What the charts are called."""
+    return _TITLES[measured.unit]
 
 
 def risk_drawing(measured: Risk, kind: str) -> Drawing:
     """The ``curve`` of risk, or the ``sizes`` of the classes, of a table and of its release."""
-    if kind not in TITLES:
-        raise ParameterError(f"kind must be one of {', '.join(TITLES)}.")
+    known, unit = titles(measured), measured.unit
+    if kind not in known:
+        raise ParameterError(f"kind must be one of {', '.join(known)}.")
     tables = tables_of(measured)
     if kind == "curve":
-        return Drawing(TITLES[kind], risk_curve(tables), partial(_draw_curve, tables))
-    return Drawing(TITLES[kind], size_chart(tables), partial(_draw_sizes, tables))
+        return Drawing(known[kind], risk_curve(tables, unit), partial(_draw_curve, tables, unit))
+    return Drawing(known[kind], size_chart(tables, unit), partial(_draw_sizes, tables, unit))
 
 
 def tables_of(measured: Risk) -> Tables:
     """The table, and its release if that was measured, too."""
     if measured.after is None:
-        return [(measured.source, measured.classes)]
-    return [("before", measured.classes), ("after", measured.after.classes)]
+        return [(measured.source, measured.exposed)]
+    return [("before", measured.exposed), ("after", measured.after.exposed)]
 
 
-def _draw_curve(tables: Tables, axes: Any) -> None:
+def _draw_curve(tables: Tables, unit: str, axes: Any) -> None:
     for name, histogram in tables:
-        total, rows, sizes, shares = max(1, _rows(histogram)), 0, [1], [0.0]
-        for size, classes in histogram:
-            rows += size * classes
+        total, reached, sizes, shares = max(1, _units(histogram)), 0, [1], [0.0]
+        for size, units in histogram:
+            reached += units
             sizes.append(size)
-            shares.append(100 * rows / total)
+            shares.append(100 * reached / total)
         line = "--" if name == "before" else "-"
         axes.step(sizes, shares, where="post", label=name, color=ink(_kind(name)), linestyle=line)
     largest = max(2, *(size for _, histogram in tables for size, _ in histogram[-1:]), 2)
@@ -229,20 +241,20 @@ def _draw_curve(tables: Tables, axes: Any) -> None:
     axes.set_xscale("log")
     axes.set_xticks(ticks, [f"{100 / size:g} %" for size in ticks])
     axes.set_xlabel("re-identification risk of at least")
-    axes.set_ylabel("% of the rows")
+    axes.set_ylabel(f"% of the {unit}s")
     axes.legend()
 
 
-def _draw_sizes(tables: Tables, axes: Any) -> None:
+def _draw_sizes(tables: Tables, unit: str, axes: Any) -> None:
     ranges = _ranges(tables)
     thick = 0.8 / len(tables)
     for place, (name, histogram) in enumerate(tables):
-        shares = [100 * _rows_bar(name, histogram, bucket).length for bucket in ranges]
+        shares = [100 * _unit_bar(name, histogram, bucket, unit).length for bucket in ranges]
         aside = thick * (place - (len(tables) - 1) / 2)
         where = [row + aside for row in range(len(ranges))]
         axes.barh(where, shares, height=thick, label=name, color=ink(_kind(name)))
     axes.set_yticks(range(len(ranges)), [bucket.label for bucket in ranges])
     axes.invert_yaxis()
-    axes.set_xlabel("% of the rows")
-    axes.set_ylabel("rows of the class")
+    axes.set_xlabel(f"% of the {unit}s")
+    axes.set_ylabel(f"{unit}s of the class")
     axes.legend()

@@ -32,10 +32,11 @@ class Coded:
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The classes of a table's rows."""
+    """The classes of a table's rows. Where it is known whose rows they are, sizes count persons."""
 
     labels: Whole  # the class of each row, counted from 0
-    sizes: Whole  # the rows of each class; none is empty
+    row_counts: Whole  # the rows of each class; none is empty
+    owners: Whole | None = None  # the person of each row, counted from 0; None if every row is a person
 
     @property
     def rows(self) -> int:
@@ -45,12 +46,40 @@ class Classes:
     @property
     def count(self) -> int:
         """Number of classes."""
-        return len(self.sizes)
+        return len(self.row_counts)
+
+    @cached_property
+    def sizes(self) -> Whole:
+        """The rows of each class, or the persons who have rows in it."""
+        if self.owners is None:
+            return self.row_counts
+        persons = int(self.owners.max(initial=-1)) + 1
+        cells = np.unique(self.labels * persons + self.owners)
+        return np.bincount(cells // persons, minlength=self.count)
+
+    @cached_property
+    def alone(self) -> Mask:
+        """For each class, whether all its rows are of one person."""
+        if self.owners is None:
+            return np.asarray(self.row_counts == 1)
+        one = np.zeros(self.count, np.int64)
+        one[self.labels] = self.owners
+        others = self.labels[self.owners != one[self.labels]]
+        return np.asarray(np.bincount(others, minlength=self.count) == 0)
 
     @cached_property
     def of_rows(self) -> Whole:
-        """For each row, how many rows its class has."""
+        """For each row, how many rows, or persons, its class has."""
         return self.sizes[self.labels]
+
+    @cached_property
+    def exposed(self) -> Whole:
+        """For each person the size of the smallest class that has a row of it; for each row, if rows are persons."""
+        if self.owners is None:
+            return self.of_rows
+        smallest = np.full(int(self.owners.max(initial=-1)) + 1, self.rows, np.int64)
+        np.minimum.at(smallest, self.owners, self.of_rows)
+        return smallest
 
     @cached_property
     def histogram(self) -> tuple[tuple[int, int], ...]:
@@ -59,23 +88,23 @@ class Classes:
         return tuple(zip(sizes.tolist(), counts.tolist(), strict=True))
 
     def number_of(self, size: int) -> int:
-        """How many classes have exactly that many rows."""
+        """How many classes have exactly that size."""
         return int((self.sizes == size).sum())
 
 
-def classes_of(columns: Sequence[Coded]) -> Classes:
-    """The classes of rows that agree in all the columns."""
+def classes_of(columns: Sequence[Coded], owners: Whole | None = None) -> Classes:
+    """The classes of rows that agree in all the columns; with ``owners``, they count persons."""
     labels = columns[0].codes
     width = columns[0].width
     labels, width = _dense(labels, width)
     for column in columns[1:]:
         labels, width = _dense(labels * column.width + column.codes, width * column.width)
-    return Classes(labels, np.bincount(labels, minlength=width))
+    return Classes(labels, np.bincount(labels, minlength=width), owners)
 
 
 def refine(classes: Classes, column: Coded) -> Classes:
     """The classes of rows that agree in the given classes and in one more column."""
-    return classes_of([Coded(classes.labels, classes.count), column])
+    return classes_of([Coded(classes.labels, classes.count), column], classes.owners)
 
 
 def _dense(keys: Whole, width: int) -> tuple[Whole, int]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack
 
-from incrowd.errors import guarded
+from incrowd.errors import ParameterError, guarded, named_option
 from incrowd.risk.options import RiskOptions
 from incrowd.tables.options import Reading, names_of
 from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.option import described, filled
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.schema import Role
 
 if TYPE_CHECKING:
@@ -23,10 +24,14 @@ def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
     Everything is counted on all rows; a missing value is a value. No cell value is in the result. A release is a table
     like any other: risk is that of the classes it shows, where a set, an interval or a suppressed cell is one value.
 
+    With ``person``, persons are counted: whoever knows one row of a person picks one of the persons whose rows look
+    alike, and a person is as exposed as its row with the fewest such persons. Whoever knows more rows of a person may
+    find more.
+
     Parameters
     ----------
     table
-        A file, or a pandas, polars or PyArrow table. Each person has one row.
+        A file, or a pandas, polars or PyArrow table. Each person has one row, unless a column says whose row it is.
     {options}
 
     Examples
@@ -42,7 +47,12 @@ def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
     stated, _ = beside_recipe(options, _stated)
     request = filled(RiskOptions, stated)
     beside = {name: request[name] for name in ("population_table", "after", "zip3")}
+    column = request["person"]
+    if column is None and (request["person_ids"] is not None or request["missing_persons"] is not None):
+        raise ParameterError(f"Whose rows are they? Name the column: {named_option(person='COLUMN')}.")
+    ids, missing = request["person_ids"], request["missing_persons"] or "refuse"
     wanted = RiskRequest(
+        persons=None if column is None else Persons(column, ids, missing),
         quasi_identifiers=tuple(names_of(request["quasi_identifiers"])),
         sensitive=tuple(names_of(request["sensitive"])),
         thresholds=tuple(request["thresholds"]),
@@ -55,4 +65,6 @@ def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
 def _stated(recipe: Recipe) -> dict[str, Any]:
     """What a recipe says of a table whose risk is measured; a release of it is read as it was written."""
     known, sensitive = recipe.known, recipe.named(Role.SENSITIVE)
-    return {"quasi_identifiers": known, "sensitive": sensitive, **recipe.reading}
+    persons = next(iter(recipe.named(Role.PERSON)), None)
+    spelled = {"person_ids": recipe.person_ids, "missing_persons": recipe.missing_persons} if persons else {}
+    return {"quasi_identifiers": known, "sensitive": sensitive, "person": persons, **spelled, **recipe.reading}

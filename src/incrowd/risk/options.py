@@ -5,6 +5,7 @@ from typing import Annotated, Any, TypedDict
 
 from incrowd.tables.options import Reading, RecipeFile
 from incrowd.vocabulary.option import Kind, Option
+from incrowd.vocabulary.persons import PersonColumn
 
 
 class RiskSubject(TypedDict, total=False):
@@ -44,19 +45,21 @@ class RiskCounting(TypedDict, total=False):
     """How it is measured."""
 
     thresholds: Annotated[
-        Sequence[float], Option("Risks above which rows are counted.", Kind.NUMBERS, default=(0.05, 0.1, 0.2, 0.5))
+        Sequence[float],
+        Option("Risks above which rows, or persons, are counted.", Kind.NUMBERS, default=(0.05, 0.1, 0.2, 0.5)),
     ]
     largest_special: Annotated[
         int, Option("The most columns that are tried together for special uniques.", Kind.WHOLE, default=3)
     ]
 
 
-class RiskOptions(RiskSubject, PeopleAround, RiskCounting, Reading, total=False):
+class RiskOptions(RiskSubject, PersonColumn, PeopleAround, RiskCounting, Reading, total=False):
     """All options of a measurement of risk."""
 
 
 RISK = {
     "What": (RiskSubject,),
+    "Persons": (PersonColumn,),
     "Population": (PeopleAround,),
     "Measuring": (RiskCounting,),
     "Reading files": (Reading,),

@@ -6,7 +6,7 @@ from incrowd.drawing.markup import Html
 from incrowd.drawing.page import figure, head, page, paragraph, section
 from incrowd.drawing.wording import sentence
 from incrowd.risk.assessment import Risk
-from incrowd.risk.charts import TITLES, risk_curve, size_chart, tables_of
+from incrowd.risk.charts import risk_curve, size_chart, tables_of, titles
 from incrowd.risk.telling import drawn_part, headline, parts_of
 
 
@@ -31,6 +31,6 @@ def risk_html(measured: Risk, whole_page: bool = True) -> str:
 
 
 def risk_figures(measured: Risk) -> list[Html]:
-    """Rows by the size of their class, and the curve of risk, of the table and of its release."""
-    tables = tables_of(measured)
-    return [figure(TITLES["sizes"], size_chart(tables)), figure(TITLES["curve"], risk_curve(tables))]
+    """Rows, or persons, by the size of their class, and the curve of risk, of the table and of its release."""
+    tables, known, unit = tables_of(measured), titles(measured), measured.unit
+    return [figure(known["sizes"], size_chart(tables, unit)), figure(known["curve"], risk_curve(tables, unit))]

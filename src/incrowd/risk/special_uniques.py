@@ -78,16 +78,24 @@ class DisSuda:
 
 
 def special_uniques(
-    columns: Sequence[Coded], names: Sequence[str], largest: int = 3, fraction: float | None = None
+    columns: Sequence[Coded],
+    names: Sequence[str],
+    largest: int = 3,
+    fraction: float | None = None,
+    owners: Whole | None = None,
 ) -> Special:
-    """Every minimal sample unique of up to ``largest`` columns, and the scores that follow."""
+    """Every minimal sample unique of up to ``largest`` columns, and the scores that follow.
+
+    With ``owners``, the person of each row, a row is alone if nobody else has one that looks alike, and a person is as
+    special as its most special row.
+    """
     if isinstance(largest, bool) or not isinstance(largest, int) or largest < 1:
         raise ParameterError("The largest set of columns for special uniques must be a whole number of at least 1.")
     rows, width = len(columns[0].codes), len(columns)
     reach = reachable(rows, width, min(largest, width))
-    search = _Search(columns, reach)
+    search = _Search(columns, reach, owners)
     search.run()
-    whole = classes_of(columns)
+    whole = classes_of(columns, owners)
     scored = search.scores > 0
     part_of = search.part_of.tolist()
     total = max(1, sum(search.minimal))
@@ -97,7 +105,7 @@ def special_uniques(
         sets=sum(comb(width, size) for size in range(1, reach + 1)),
         minimal=tuple(search.minimal),
         rows=tuple(np.bincount(search.smallest, minlength=reach + 1)[1:].tolist()),
-        unscored=whole.number_of(1) - int(scored.sum()),
+        unscored=int((whole.exposed == 1).sum()) - int(scored.sum()),
         columns=tuple((name, count, count / total) for name, count in zip(names, part_of, strict=True)),
         highest=float(search.scores.max()),
         mean=float(search.scores[scored].mean()) if scored.any() else 0.0,
@@ -156,11 +164,11 @@ def dis_suda(scores: npt.NDArray[np.float64], whole: Classes, fraction: float | 
 class _Search:
     """Goes through all sets of columns, size by size; a row unique on a set is unique on every larger one."""
 
-    def __init__(self, columns: Sequence[Coded], largest: int) -> None:
-        rows = len(columns[0].codes)
-        self.columns, self.largest = columns, largest
-        self.scores: npt.NDArray[np.float64] = np.zeros(rows)
-        self.smallest: Whole = np.zeros(rows, np.int64)
+    def __init__(self, columns: Sequence[Coded], largest: int, owners: Whole | None) -> None:
+        self.columns, self.largest, self.owners = columns, largest, owners
+        height = len(columns[0].codes) if owners is None else int(owners.max(initial=-1)) + 1
+        self.scores: npt.NDArray[np.float64] = np.zeros(height)
+        self.smallest: Whole = np.zeros(height, np.int64)
         self.part_of: Whole = np.zeros(len(columns), np.int64)
         self.minimal: list[int] = []
 
@@ -174,7 +182,7 @@ class _Search:
             self.minimal.append(0)
             for subset in combinations(range(len(self.columns)), size):
                 finer_classes = self._classes(subset, classes)
-                mask = (finer_classes.sizes == 1)[finer_classes.labels]
+                mask = finer_classes.alone[finer_classes.labels]
                 self._note(subset, mask, alone)
                 if size < self.largest:  # nothing is kept of the largest sets
                     finer[subset], unique[subset] = finer_classes, mask
@@ -182,13 +190,13 @@ class _Search:
 
     def _classes(self, subset: Subset, coarser: dict[Subset, Classes]) -> Classes:
         last = self.columns[subset[-1]]
-        return refine(coarser[subset[:-1]], last) if len(subset) > 1 else classes_of([last])
+        return refine(coarser[subset[:-1]], last) if len(subset) > 1 else classes_of([last], self.owners)
 
     def _note(self, subset: Subset, unique: Mask, alone: dict[Subset, Mask]) -> None:
-        """Count the rows for which the set is minimal."""
+        """Count the rows, or persons, for which the set is minimal."""
         smaller = [alone[tuple(c for c in subset if c != left)] for left in subset] if len(subset) > 1 else []
         minimal = unique & ~reduce(np.logical_or, smaller) if smaller else unique
-        rows = np.flatnonzero(minimal)
+        rows = np.flatnonzero(minimal) if self.owners is None else np.unique(self.owners[minimal])
         self.scores[rows] += suda_weight(len(subset), len(self.columns), self.largest)
         self.smallest[rows] = np.where(self.smallest[rows] == 0, len(subset), self.smallest[rows])
         self.part_of[list(subset)] += len(rows)

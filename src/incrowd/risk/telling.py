@@ -28,6 +28,13 @@ ATTACKERS = {
 }
 
 
+PERSONS = (
+    "Persons are counted, not rows: whoever knows one row of a person picks one of the persons whose rows look alike, "
+    "and a person is as exposed as its row with the fewest persons to pick from. Whoever knows several rows of a "
+    "person may find more."
+)
+
+
 @dataclass(frozen=True)
 class RiskTable:
     """A table of words; the first ``words`` columns stand at the left."""
@@ -84,6 +91,11 @@ def headline(risk: Risk) -> str:
 
 def _alone(risk: Risk) -> str:
     alone = risk.uniques.in_sample
+    if risk.persons is not None:
+        verb = "has a row that is" if alone == 1 else "have a row that is"
+        people = counted(risk.persons, "person")
+        share = percent(risk.uniques.share)
+        return f"{alone:,} of {people} {verb} nobody else's in its quasi-identifiers ({share}), of {risk.rows:,} rows"
     verb = "is unique in its" if alone == 1 else "are unique in their"
     return f"{alone:,} of {counted(risk.rows, 'row')} {verb} quasi-identifiers ({percent(risk.uniques.share)})"
 
@@ -119,6 +131,8 @@ def attackers_part(both: Sequence[Risk]) -> TextPart:
         asides.append(f"The {name} {knows}: {basis}.")
     if len(both) > 1:
         asides.append("After: by classes of the release; a set, an interval or a suppressed cell counts as one value.")
+    if both[0].persons is not None:
+        asides.append(PERSONS)
     table = RiskTable(("attacker", *_heads(both, "maximum", "average")), tuple(rows))
     return TextPart("Who could be re-identified", "attackers", (), table, tuple(asides))
 
@@ -144,7 +158,7 @@ def at_risk_part(both: Sequence[Risk]) -> TextPart:
         cells = [_at_risk(getattr(one, name), place) for name in ("prosecutor", "journalist") for one in both]
         rows.append((f"above {threshold:g}", *cells))
     header = ("risk", *_heads(both, "prosecutor", "journalist"))
-    return TextPart("Rows at risk", "at-risk", (), RiskTable(header, tuple(rows)))
+    return TextPart(f"{both[0].unit.capitalize()}s at risk", "at-risk", (), RiskTable(header, tuple(rows)))
 
 
 def _at_risk(attacker: Attacker | NotMeasured, place: int) -> str:
@@ -160,11 +174,11 @@ def uniques_part(both: Sequence[Risk]) -> TextPart:
         rows.append(("in the population table, counted", *(_counted(one) for one in both), ""))
     for name in ("decision rule", "Pitman", "SNB", "Zayatz", "Ewens"):
         rows.append((f"in the population, {name}", *(_estimated(one, name) for one in both), CONDITIONS[name]))
-    heads = ("uniques", *(_heads(both, "") if len(both) > 1 else ("rows",)), CONDITION)
+    heads = ("uniques", *(_heads(both, "") if len(both) > 1 else (f"{both[0].unit}s",)), CONDITION)
     if both[0].population is None:
-        unknown = (
-            "Uniques in the population: not estimated, as its size is not known; state how many persons it has.",
-        )
+        why = "its size is not known; state how many persons it has"
+        why = why if both[0].persons is None else "persons have several rows"
+        unknown = (f"Uniques in the population: not estimated, as {why}.",)
         return TextPart("Who is unique", "uniques", unknown, RiskTable(heads[:-1], (rows[0][:-1],)))
     about = f"The table is taken as a simple random sample of {both[0].population:,} persons."
     return TextPart("Who is unique", "uniques", (about,), RiskTable(heads, tuple(rows)))
@@ -207,7 +221,7 @@ def special_part(both: Sequence[Risk]) -> TextPart:
     if sum(first.minimal):
         part_of = ", ".join(f"{name} {percent(share)}" for name, _, share in leading)
         about.append(f"Columns most often in a minimal set that singles out: {part_of}.")
-    table = RiskTable(("rows", *(_heads(both, "") if len(both) > 1 else ("number",))), tuple(rows))
+    table = RiskTable((f"{both[0].unit}s", *(_heads(both, "") if len(both) > 1 else ("number",))), tuple(rows))
     return TextPart("Special uniques", "special", tuple(about), table)
 
 
@@ -223,7 +237,8 @@ def three_risks_part(both: Sequence[Risk]) -> TextPart:
     """Singling out, linkability and inference."""
     rows: list[Row] = []
     asides = [
-        "Control: each row is left out of the table when it is attacked. Excess: (attack - control) / (1 - control).",
+        f"Control: each {both[0].unit} is left out of the table when it is attacked. Excess: (attack - control) / (1 - "
+        "control).",
         "In brackets: 95 % intervals. Attacks that need the original beside its release: incrowd attack.",
     ]
     for one in both:

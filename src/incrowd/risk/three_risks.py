@@ -4,6 +4,9 @@ In the manner of Anonymeter (Giomi et al., PoPETs 2023), for one table of people
 against the same attack on somebody who is not in it. Here the control needs no second table: every row is left out
 once, and what is left is asked about it. All rows are counted; nothing is drawn but the intervals.
 
+Where it is known whose rows they are, a person is left out with all its rows, and is singled out or linked if one of
+its rows is; of inference the mean over its rows counts.
+
 These are the attacks that one table allows. What needs the original beside its release is in the attack lab.
 """
 
@@ -20,7 +23,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.drawing.wording import percent
-from incrowd.risk.classes import Classes, Coded, Mask, classes_of, refine
+from incrowd.risk.classes import Classes, Coded, Mask, Whole, classes_of, refine
 
 # How sure a share is, if the rows are taken as drawn at random from rows like them.
 Shares = npt.NDArray[np.float64]
@@ -112,13 +115,25 @@ def singling_out(classes: Classes) -> MeasuredRisk:
     reached without looking at the table (Cohen, Nissim: Towards formalizing the GDPR's notion of singling out, PNAS
     117, 2020).
     """
-    rows = classes.rows
-    chance = (1 - 1 / rows) ** (rows - 1)
-    about = "all quasi-identifiers of a row fit that row alone"
-    return _measured("singling out", classes.of_rows == 1, classes.of_rows == 2, chance, about)
+    people = len(classes.exposed)
+    chance = (1 - 1 / people) ** (people - 1)
+    about = f"all quasi-identifiers of a row fit {_one(classes.owners)} alone"
+    hits, control = (_any(classes.of_rows == size, classes.owners) for size in (1, 2))
+    return _measured("singling out", hits, control, chance, about)
 
 
-def linkability(columns: Sequence[Coded], names: Sequence[str]) -> MeasuredRisk | None:
+def _one(owners: Whole | None) -> str:
+    return "that row" if owners is None else "that person"
+
+
+def _any(rows: Mask, owners: Whole | None) -> Mask:
+    """Whether a person has such a row; the rows themselves, if these are persons."""
+    if owners is None:
+        return rows
+    return np.bincount(owners[rows], minlength=int(owners.max(initial=-1)) + 1) > 0
+
+
+def linkability(columns: Sequence[Coded], names: Sequence[str], owners: Whole | None = None) -> MeasuredRisk | None:
     """Do two halves of the quasi-identifiers, known from two places, each lead to the same single row?
 
     Attack: the row is alone on one half, and alone on the other. Control: with the row left out, each half leads to
@@ -129,22 +144,23 @@ def linkability(columns: Sequence[Coded], names: Sequence[str]) -> MeasuredRisk 
     width = len(columns)
     if width < 2:
         return None
-    whole = classes_of(columns)
+    whole = classes_of(columns, owners)
     halves = _halvings(width)
-    links = {left: _linked(columns, left) for left in halves}
-    best = max(halves, key=lambda left: int((links[left][0] & links[left][1]).sum()))
+    links = {left: _linked(columns, left, owners) for left in halves}
+    best = max(halves, key=lambda left: int(_any(links[left][0] & links[left][1], owners).sum()))
     one, other = links[best][:2]
     control = links[best][2] & (whole.of_rows == 2)
     left, right = _named(names, best), _named(names, [c for c in range(width) if c not in best])
     tried = "every way to halve them was tried" if width <= MOST_COLUMNS else "halved in the original order only"
-    about = f"{left} and {right} each fit the same row alone; {tried}"
-    return _measured("linkability", one & other, control, float(one.mean() * other.mean()), about)
+    about = f"{left} and {right} each fit {'the same row' if owners is None else 'one person'} alone; {tried}"
+    chance = float(_any(one, owners).mean() * _any(other, owners).mean())
+    return _measured("linkability", _any(one & other, owners), _any(control, owners), chance, about)
 
 
-def _linked(columns: Sequence[Coded], left: tuple[int, ...]) -> tuple[Mask, Mask, Mask]:
+def _linked(columns: Sequence[Coded], left: tuple[int, ...], owners: Whole | None) -> tuple[Mask, Mask, Mask]:
     """Rows alone on the left half, on the right half, and rows that are two on each."""
-    one = classes_of([columns[c] for c in left]).of_rows
-    other = classes_of([column for c, column in enumerate(columns) if c not in left]).of_rows
+    one = classes_of([columns[c] for c in left], owners).of_rows
+    other = classes_of([column for c, column in enumerate(columns) if c not in left], owners).of_rows
     return one == 1, other == 1, (one == 2) & (other == 2)
 
 
@@ -168,31 +184,54 @@ def inference(classes: Classes, secret: Coded, name: str) -> MeasuredRisk:
     alike who is not in the table, and what is learned about people in general. Chance: always the most frequent value.
     """
     hits, control = guesses(classes, secret)
-    everyone = classes_of([Coded(np.zeros(classes.rows, np.int64), 1)])
-    left_out = guesses(everyone, secret)[1]
+    everyone = classes_of([Coded(np.zeros(classes.rows, np.int64), 1)], classes.owners)
+    always, left_out = guesses(everyone, secret)
     control = np.where(classes.of_rows == 1, left_out, control)
-    chance = float(np.bincount(secret.codes).max()) / classes.rows
     about = "the most frequent value of the rows that look alike is right"
+    if classes.owners is None:
+        chance = float(np.bincount(secret.codes).max()) / classes.rows
+    else:
+        hits, control, always = (_mean(rows, classes.owners) for rows in (hits, control, always))
+        chance, about = float(always.mean()), "the value that most persons have among the rows that look alike is right"
     return replace(_measured("inference", hits, control, chance, about), column=name)
 
 
-def guesses(classes: Classes, secret: Coded) -> tuple[Shares, Shares]:
-    """For each row, how likely the class's most frequent value is its own; and the same with the row left out.
+def _mean(rows: Shares, owners: Whole) -> Shares:
+    """The mean over the rows of each person."""
+    return np.asarray(np.bincount(owners, rows) / np.bincount(owners))
 
-    Left out, a value stays most frequent only if it was so alone; then it shares the place with the values that have
-    one row less. A row that is alone has nobody to be guessed from: 0.
+
+def guesses(classes: Classes, secret: Coded) -> tuple[Shares, Shares]:
+    """For each row, how likely the class's most frequent value is its own; and the same with its person left out.
+
+    Frequent is what many persons have. Left out, one of the most frequent values of a person stays so only if the
+    person has all of these; then they share the place with the values that have one person less, as far as the person
+    does not have them. Whoever is alone has nobody to be guessed from: 0.
     """
     cells = refine(classes, secret)
     group = np.empty(cells.count, np.int64)
     group[cells.labels] = classes.labels
     most = np.zeros(classes.count, np.int64)
     np.maximum.at(most, group, cells.sizes)
-    top = cells.sizes == most[group]
-    tied = np.bincount(group[top], minlength=classes.count)[group]
-    nearly = np.bincount(group[cells.sizes == most[group] - 1], minlength=classes.count)[group]
-    hits = np.where(top, 1 / tied, 0.0)
-    left = np.where(top & (tied == 1) & (cells.sizes > 1), 1 / (1 + nearly), 0.0)
-    return hits[cells.labels], left[cells.labels]
+    top, nearly = cells.sizes == most[group], cells.sizes == most[group] - 1
+    tied, close = (np.bincount(group[kind], minlength=classes.count) for kind in (top, nearly))
+    own_top, own_close = _own(classes, cells, top), _own(classes, cells, nearly)
+    hits = np.where(top, 1 / tied[group], 0.0)[cells.labels]
+    stays = top[cells.labels] & (own_top == tied[classes.labels]) & (most[classes.labels] > 1)
+    rivals = tied[classes.labels] + close[classes.labels] - own_close
+    return hits, np.where(stays, 1 / rivals, 0.0)
+
+
+def _own(classes: Classes, cells: Classes, kind: Mask) -> Whole:
+    """For each row, how many values of that kind its person has in the class."""
+    if classes.owners is None:
+        return kind[cells.labels].astype(np.int64)
+    persons = int(classes.owners.max(initial=-1)) + 1
+    facts, place = np.unique(cells.labels * persons + classes.owners, return_index=True)
+    homes = classes.labels[place] * persons + classes.owners[place]
+    seats, of_fact = np.unique(homes, return_inverse=True)
+    counts = np.bincount(of_fact, kind[facts // persons].astype(np.float64), len(seats)).astype(np.int64)
+    return np.asarray(counts[np.searchsorted(seats, classes.labels * persons + classes.owners)])
 
 
 def _measured(

@@ -53,6 +53,7 @@ class Destination:
     path: Path
     form: FileForm
     pair: bool = False
+    private: str = PRIVATE  # the folder beside it for what the verification is told
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,7 @@ class OnOneMachine(ABC):
     def write(self, plan: ReleasePlan, population: Population, randomness: Randomness) -> WrittenFiles:
         """Write the release at its private path, whole or piece by piece, and the hint in a folder beside it."""
         path, form = self.to.path, self.to.form
-        hints = Hints(path.parent / PRIVATE)
+        hints = Hints(path.parent / self.to.private)
         pieces = hints.pieces(self.drafts(plan, population, randomness, typed=form.kind != "csv"))
         if self.to.pair:
             write_pair(pieces, path, form, plan.counted, randomness)

@@ -13,6 +13,7 @@ from incrowd.errors import ParameterError
 from incrowd.tables.reading.options import Reading as Reading
 from incrowd.vocabulary.keying import KeyedColumns
 from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
+from incrowd.vocabulary.persons import PersonOptions, SecondTable
 from incrowd.vocabulary.preferences import Apart, AtMost, Lose, Weights
 from incrowd.vocabulary.resources import bytes_of
 
@@ -140,7 +141,8 @@ class Promise(TypedDict, total=False):
     k: Annotated[
         int | None,
         Option(
-            "The smallest group of rows that may look alike; 10 if neither you nor a recipe say.",
+            "The smallest group of rows, or of persons if you name them, that may look alike; 10 if neither you nor a "
+            "recipe say.",
             Kind.WHOLE,
             flags=("-k",),
         ),
@@ -228,7 +230,7 @@ class ReleaseTo(TypedDict, total=False):
     ]
 
 
-class ReleaseOptions(What, Promise, KeyedColumns, MethodOptions, ReleaseTo, total=False):
+class ReleaseOptions(What, PersonOptions, SecondTable, Promise, KeyedColumns, MethodOptions, ReleaseTo, total=False):
     """The options of a release that are arguments by themselves."""
 
 
@@ -259,6 +261,14 @@ class Outputs:
         str | Path | None,
         _beside("Sign the certificate with this private key: its name or file (incrowd keys).", Kind.FILE),
     ] = None
+    share_hierarchies: Annotated[
+        bool,
+        _beside(
+            "Put the hierarchies into the certificate: you state that they are public knowledge.",
+            Kind.FLAG,
+            more="Recipients then know which group a value of theirs belongs to, and need no file of yours.",
+        ),
+    ] = False
     replace: Annotated[bool, _beside("Replace files, or the table of a database, that exist.", Kind.FLAG)] = False
 
 
@@ -273,7 +283,7 @@ class Measuring:
     """
 
     accuracy: Annotated[
-        bool, _beside("Measure what a decision tree learns before and after, on held-out rows.", Kind.FLAG)
+        bool, _beside("Measure what a decision tree learns before and after, on held-out rows or persons.", Kind.FLAG)
     ] = False
     risk: Annotated[
         bool | None,
@@ -388,6 +398,7 @@ class Run:
 
 RELEASE: Mapping[str, tuple[type, ...]] = {
     "What": (What,),
+    "Persons": (PersonOptions, SecondTable),
     "Promise": (Promise,),
     "Pseudonyms and dates": (KeyedColumns,),
     "Method": (MethodOptions,),

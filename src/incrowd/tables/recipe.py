@@ -11,6 +11,11 @@
     shift_dates: [admitted, discharged]
     shift_by: patient_id
     shift_days: 182
+    person_ids: normalised
+    missing_persons: together
+    keep_link: yes
+    known_rows: 2
+    order: admitted
     k: 10
     method: kactus-plus
     parameters: {numeric: bins}
@@ -42,7 +47,7 @@ from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded
+from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded, named_option
 from incrowd.tables.options import MethodOptions, Promise, ReleaseOptions, What, names_of, recipe_keys
 from incrowd.tables.recipe_checks import (
     check_keys,
@@ -52,6 +57,8 @@ from incrowd.tables.recipe_checks import (
     check_reading,
     choice,
     class_and_parameters,
+    linked_method,
+    not_linked,
     with_role,
 )
 from incrowd.vocabulary.forms import check_form
@@ -59,6 +66,7 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
 from incrowd.vocabulary.option import described_fields
+from incrowd.vocabulary.persons import PersonOptions, Persons
 from incrowd.vocabulary.preferences import Preferences
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
 from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, STATED, Column, ColumnType, Role, Schema, unknown_column
@@ -73,12 +81,14 @@ _KNOWN_KEYS = ("columns", "k")
 _AS_THEY_ARE = (
     *("k", "method", "parameters", "weights", "form", "require"),
     *("class_sensitive", "population", "rarest", "alone_at_most", "at_most", "apart", "lose"),
-    *("shift_by", "shift_days"),
+    *("shift_by", "shift_days", "person_ids", "missing_persons", "known_rows", "order"),
 )
+_FLAGS = ("keep_link", "count_known")
 
 _ROLES = {
     "quasi_identifiers": Role.QUASI_IDENTIFIER,
     "target": Role.TARGET,
+    "person": Role.PERSON,
     "identifiers": Role.IDENTIFIER,
     "drop": Role.DROP,
     "sensitive": Role.SENSITIVE,
@@ -89,7 +99,7 @@ _ROLES = {
 """The options that give columns a role."""
 
 
-@described_fields(What, Promise, KeyedColumns, MethodOptions)
+@described_fields(What, PersonOptions, Promise, KeyedColumns, MethodOptions)
 @dataclass(frozen=True)
 class Recipe:
     """What to release and how.
@@ -127,6 +137,12 @@ class Recipe:
     preset: Preset | None = None
     shift_by: str | None = None
     shift_days: int | None = None
+    person_ids: str | None = None
+    missing_persons: str | None = None
+    keep_link: bool = False
+    known_rows: int | None = None
+    count_known: bool = False
+    order: str | None = None
     drop: InitVar[Sequence[str] | None] = None
     private: InitVar[Sequence[str] | None] = None
     pseudonyms: InitVar[Sequence[str] | None] = None
@@ -172,6 +188,19 @@ class Recipe:
         if self.shift_days is not None:
             check_days(self.shift_days)
         _ = self.requirement, self.preferences
+        own, needed = linked_method(self.persons, self.method, self.parameters, DEFAULT_METHOD)
+        object.__setattr__(self, "method", own)
+        object.__setattr__(self, "parameters", needed)
+
+    @property
+    def persons(self) -> Persons | None:
+        """Whose rows they are; None if every row is a person."""
+        linked = (self.keep_link, self.known_rows, self.count_known, self.order)
+        if (column := next(iter(self.named(Role.PERSON)), None)) is not None:
+            return Persons(column, self.person_ids, self.missing_persons or "refuse", *linked)
+        if any(stated not in (None, False) for stated in (self.person_ids, self.missing_persons, *linked)):
+            raise ParameterError(f"Whose rows are they? Name the column: {named_option(person='COLUMN')}.")
+        return None
 
     def keying(self, key: Path) -> Keying:
         """The columns that a key makes; dates are shifted by the column of pseudonyms if no other is named."""
@@ -333,11 +362,16 @@ def asked_recipe(options: ReleaseOptions) -> Recipe:
     else:
         recipe = start or _on_preset(preset, {})
     named: dict[str, Any] = {name: options.get(name) for name in _AS_THEY_ARE}
+    named |= {name: options.get(name) or None for name in _FLAGS}  # a flag that is not set says nothing
     named["reading"] = {**recipe.reading, **(options.get("reading") or {})}
     named["repeats"] = names_of(options.get("repeats"))
     if (together := options.get("known_together")) is not None:
         named["known_together"] = [{"columns": names_of(columns), "k": rows} for columns, rows in together]
+    if (person := options.get("person")) is not None:  # what is said of persons needs them
+        named["columns"] = {**recipe.columns, person: {**recipe.columns.get(person, {}), "role": Role.PERSON}}
     recipe = replace(recipe, **{name: value for name, value in named.items() if value is not None})
+    if options.get("method") == DEFAULT_METHOD != recipe.method:
+        raise ParameterError(not_linked(DEFAULT_METHOD, recipe.method))
     if (hierarchies := options.get("hierarchies")) is not None:
         from incrowd.tables.hierarchies.read import hierarchies_in
 
@@ -360,34 +394,6 @@ def with_hierarchies(
         tree = hierarchy if isinstance(hierarchy, Hierarchy) else read_hierarchy(folder / hierarchy, name)
         columns.setdefault(name, {})["hierarchy"] = replace(tree, name=name)
     return replace(recipe, columns=columns)
-
-
-def draft_recipe(
-    schema: Schema, k: int = 10, method: str = DEFAULT_METHOD, reading: Mapping[str, Any] | None = None
-) -> str:
-    """A recipe for the user to confirm or edit; every role comes with its reason, and how the file is read is kept."""
-    import json
-
-    lines = [
-        "# What each column is. Check every line, then: incrowd release FILE --recipe THIS --to OUT",
-        f"# roles: {', '.join(Role)}",
-        f"# types: {', '.join(ColumnType)} (ordered: add order: [low, ..., high])",
-        "columns:",
-    ]
-    width = max((len(json.dumps(column.name)) for column in schema.columns), default=0) + 1
-    for column in schema.columns:
-        name = json.dumps(column.name, ensure_ascii=False) + ":"
-        order = f", order: {json.dumps(list(column.order), ensure_ascii=False)}" if column.order else ""
-        settings = f"{{role: {column.role}, type: {column.type}{order}}}"
-        lines.append(f"  {name:<{width}} {settings:<48} # {column.reason}".rstrip(" #"))
-    if reading:
-        lines.append("reading:  # how the file is read: confirm it, too")
-        lines += [f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in reading.items()]
-    lines.append(f"k: {k}")
-    if schema.target is not None:
-        lines.append("class_sensitive:  # yes or no: must the class of a person not be inferred? There is no default")
-    lines += [f"method: {method}", ""]
-    return "\n".join(lines)
 
 
 def with_roles(recipe: Recipe, **roles: list[str] | None) -> Recipe:

@@ -7,10 +7,11 @@ from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from typing import Any
 
-from incrowd.errors import ParameterError, SchemaError
+from incrowd.errors import ParameterError, SchemaError, option_name
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.coarsening import coarsenings
 from incrowd.vocabulary.option import nearest, options_of
+from incrowd.vocabulary.persons import LINKED_METHODS, Persons
 from incrowd.vocabulary.schema import Role
 
 READING_KEYS = tuple(one.name for one in options_of(Reading))
@@ -96,3 +97,31 @@ def class_and_parameters(method: Any, parameters: Mapping[str, Any]) -> tuple[ty
     own = {field.name: getattr(method, field.name) for field in fields(method) if field.init}
     usual = {field.name: field.default for field in fields(method)}
     return type(method), {name: value for name, value in own.items() if value != usual[name]}
+
+
+def linked_method(
+    persons: Persons | None, method: Any, parameters: Mapping[str, Any], usual: str
+) -> tuple[Any, Mapping[str, Any]]:
+    """The method and its parameters; with persons who can be followed both follow from what is asked for.
+
+    Examples
+    --------
+    >>> linked_method(Persons("patient_id", linked=True, known_rows=2), "kactus-plus", {}, "kactus-plus")
+    ('known-rows', {'rows': 2, 'count': False})
+    """
+    name = method if isinstance(method, str) else getattr(method, "name", "")
+    if persons is None or persons.method is None:
+        if name in LINKED_METHODS:
+            option = option_name("keep_link", "--keep-link")
+            raise ParameterError(f"{name} makes releases in which persons can be followed. Add {option}.")
+        return method, parameters
+    own, needed = persons.method
+    if name not in (usual, *LINKED_METHODS):
+        raise ParameterError(not_linked(name, own))
+    return own, {**parameters, **needed}
+
+
+def not_linked(name: str, own: str) -> str:
+    """That a method makes no releases in which persons can be followed."""
+    option = option_name("keep_link", "--keep-link")
+    return f"{name} groups rows, and {option} takes groups of persons: {own} makes them. Name no method."

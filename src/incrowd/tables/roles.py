@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from incrowd.drawing.wording import counted
 from incrowd.errors import Notice, SchemaError, named_option
 from incrowd.tables.reading.draft import Shared, draft_schema, role_by_name
 from incrowd.tables.reading.source import Source
-from incrowd.tables.recipe import Recipe
+from incrowd.tables.recipe import DEFAULT_METHOD, Recipe
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 if TYPE_CHECKING:
@@ -27,14 +29,33 @@ def settle_schema(source: Source, recipe: Recipe) -> tuple[Schema, tuple[Notice,
     The recipe decides. Of columns it does not name, those that look like identifiers are dropped; all others are
     released unchanged. Whatever is released unchanged because it has no role or is called ``other`` gets a notice where
     it looks as if it should not be; ``private`` is the user's word that nobody outside knows it. Identifiers that
-    repeat are refused, unless the recipe lets them: k counts rows, and means persons only if each has one row.
+    repeat are refused, unless the recipe lets them or names whose rows they are: k counts rows, and means persons only
+    if each has one row.
     """
+    return settled_roles(draft_schema(source, target=recipe.target), recipe, _counts(source))
 
+
+def check_known(source: Source, recipe: Recipe, table: str) -> None:
+    """Raise unless a quasi-identifier is named of a table that is one of several, with what one would suggest."""
+    if not recipe.named(Role.QUASI_IDENTIFIER):
+        draft = draft_schema(source, target=recipe.target)
+        raise _unknown(recipe.schema(draft, whole=False), _counts(source), f" of {table}")
+
+
+def _counts(source: Source) -> Repeats:
     def repeats(names: Sequence[str]) -> dict[str, Shared]:
         values = {name: source.frame[name].drop_nulls() for name in names}
         return {name: Shared(len(column), column.n_unique()) for name, column in values.items()}
 
-    return settled_roles(draft_schema(source, target=recipe.target), recipe, repeats)
+    return repeats
+
+
+def _unknown(stated: Schema, repeats: Repeats, of: str = "") -> SchemaError:
+    """That no quasi-identifier is named, with what one would suggest: nothing that numbers persons."""
+    numbering = _numbering(stated.columns, repeats)
+    suggested = ", ".join(name for name in stated.quasi_identifiers if name not in numbering)
+    hint = f" From the data one would suggest: {suggested}." if suggested else ""
+    return SchemaError(f"No quasi-identifier{of} is named: what could an attacker know?{hint}")
 
 
 def settle_stream(stream: Stream, recipe: Recipe, scratch: Path) -> tuple[Schema, tuple[Notice, ...], frozenset[str]]:
@@ -54,12 +75,9 @@ def settled_roles(draft: Schema, recipe: Recipe, repeats: Repeats) -> tuple[Sche
     """The drafted schema with the roles the recipe says, given what counts the values of columns."""
     stated = recipe.schema(draft)
     if not any(column.role is Role.QUASI_IDENTIFIER for column in _named(stated, recipe)):
-        suggested = ", ".join(draft.quasi_identifiers)
-        hint = f" From the data one would suggest: {suggested}." if suggested else ""
-        raise SchemaError(f"No quasi-identifier is named: what could an attacker know?{hint}")
+        raise _unknown(stated, repeats)
     unnamed = [column for column in stated.columns if "role" not in recipe.columns.get(column.name, {})]
-    doubtful = [column.name for column in unnamed if _may_number_persons(column)]
-    identifying = {name for name, shared in repeats(doubtful).items() if shared.numbers_persons}
+    identifying = _numbering(unnamed, repeats)
     columns, notices = [], []
     for column in stated.columns:
         settled = column
@@ -78,6 +96,12 @@ def settled_roles(draft: Schema, recipe: Recipe, repeats: Repeats) -> tuple[Sche
 
 def _named(schema: Schema, recipe: Recipe) -> Iterator[Column]:
     return (schema[name] for name, settings in recipe.columns.items() if "role" in settings)
+
+
+def _numbering(columns: Sequence[Column], repeats: Repeats) -> set[str]:
+    """Those of the columns that seem to number persons, although they are not drafted as identifiers."""
+    doubtful = [column.name for column in columns if _may_number_persons(column)]
+    return {name for name, shared in repeats(doubtful).items() if shared.numbers_persons}
 
 
 def _may_number_persons(column: Column) -> bool:
@@ -110,46 +134,96 @@ def _unshifted(schema: Schema) -> Iterator[Notice]:
 
 
 def _repeats(schema: Schema, recipe: Recipe, repeats: Repeats) -> Iterator[Notice]:
-    """Refuse identifiers and pseudonyms that repeat; those that may are told. A missing one repeats nobody."""
+    """Refuse identifiers and pseudonyms that repeat; those that may are told. A missing one repeats nobody.
+
+    Where a column says whose row it is, identifiers repeat with their persons; only one with fewer values is told.
+    """
     unique = (*schema.identifiers, *schema.pseudonyms)
     for name in recipe.repeats:
         if name not in unique:
             raise SchemaError(f"repeats names {name!r}, which is no identifier. Only identifiers need to be unique.")
+    person = schema.person
     named_alike = [name for name in schema.dropped if role_by_name(name) is Role.IDENTIFIER]
-    for name, shared in repeats(list(dict.fromkeys((*unique, *named_alike)))).items():
+    counts = repeats(list(dict.fromkeys((*unique, *named_alike, *([person] if person else [])))))
+    persons = counts[person].values if person else None
+    for name, shared in counts.items():
         again = shared.rows - shared.values
-        if not again:
+        if not again or name == person:
             continue
         linked = name in schema.pseudonyms
-        if name not in unique:
-            message = (
-                f"{again:,} rows have the value of an earlier row. If it numbers persons, rows are not persons here."
-            )
-            yield Notice("repeats", name, f"left out as you state; {message}")
-        elif name in recipe.repeats:
-            message = _linked(again) if linked else f"{again:,} rows have the value of an earlier row; {_NO_PERSONS}"
+        if name in recipe.repeats:
+            message = _linked(again, schema) if linked else f"{_shared(again)}; {_NO_PERSONS}"
             yield Notice("repeats", name, message)
-        else:
-            raise SchemaError(_repeated(name, again, linked=linked))
+        elif linked or (name in unique and persons is None):
+            raise SchemaError(_repeated(name, again, schema))
+        elif persons is None:
+            yield Notice("repeats", name, f"left out as you state; {_shared(again)}. {_IF_PERSONS}")
+        elif name in unique and shared.values < persons:
+            yield Notice("repeats", name, f"has fewer values than {person} has persons. {_IF_THESE_PERSONS}")
 
 
 _NO_PERSONS = "by your statement it does not number persons."
+_IF_PERSONS = "If it numbers persons, rows are not persons here."
+_IF_THESE_PERSONS = "If it numbers the persons to be protected, name it as the person instead."
 
 
-def _linked(again: int) -> str:
+def _shared(again: int) -> str:
+    return f"{again:,} {'row has' if again == 1 else 'rows have'} the value of an earlier row"
+
+
+def _linked(again: int, schema: Schema) -> str:
+    what = "have" if again > 1 else "has"
+    allowed = f"{counted(again, 'row')} {what} the pseudonym of an earlier row, as you allow. Recipients link them, and"
+    if schema.person:
+        return f"{allowed} whoever knows several rows of a person finds fewer than k persons who fit them all."
     return (
-        f"rows are not persons here: {again:,} rows have the pseudonym of an earlier row, as you allow. Recipients "
-        "link them, and k counts rows: somebody with several rows is hidden less well than k says."
+        f"rows are not persons here: {allowed} k counts rows: somebody with several rows is hidden less well than k "
+        "says."
     )
 
 
-def _repeated(name: str, again: int, *, linked: bool) -> str:
-    what, advice = (
-        ("pseudonym", "If you accept that") if linked else ("identifier", "If the column does not number persons")
-    )
+def _repeated(name: str, again: int, schema: Schema) -> str:
+    """What a column that repeats asks: whose rows are they?"""
+    linked = name in schema.pseudonyms
+    accepted = named_option(repeats=[name])
+    if linked and schema.person:
+        return (
+            f"The pseudonym {name!r} repeats: {_shared(again)}, so recipients link them, and whoever knows several "
+            f"rows of a person finds fewer than k persons who fit them all. Leave it out; if recipients shall follow "
+            f"persons: {named_option(keep_link=True)}. If you accept that: {accepted}."
+        )
+    asked = f"Rows are not persons here: the {'pseudonym' if linked else 'identifier'} {name!r} repeats, "
+    asked += f"{_shared(again)}. Somebody with several rows is hidden less well than k says if k counts rows. "
+    if linked:
+        follow = f"{named_option(person=name)} with {named_option(keep_link=True)}"
+        return f"{asked}If it says whose row it is: {follow}, in place of a pseudonym. If you accept that: {accepted}."
     return (
-        f"Rows are not persons here: the {what} {name!r} repeats, {again:,} rows have the value of an earlier row. "
-        f"{'Recipients link them, and ' if linked else ''}k counts rows, so somebody with several rows is hidden less "
-        "well than k says. Keep one row for each person, or sum up a person's rows in one, and release that table. "
-        f"{advice}: {named_option(repeats=[name])}."
+        f"{asked}If it says whose row it is, let k count persons: {named_option(person=name)}. "
+        f"If it does not number persons: {accepted}."
     )
+
+
+def draft_recipe(
+    schema: Schema, k: int = 10, method: str = DEFAULT_METHOD, reading: Mapping[str, Any] | None = None
+) -> str:
+    """A recipe for the user to confirm or edit; every role comes with its reason, and how the file is read is kept."""
+    lines = [
+        "# What each column is. Check every line, then: incrowd release FILE --recipe THIS --to OUT",
+        f"# roles: {', '.join(Role)}",
+        f"# types: {', '.join(ColumnType)} (ordered: add order: [low, ..., high])",
+        "columns:",
+    ]
+    width = max((len(json.dumps(column.name)) for column in schema.columns), default=0) + 1
+    for column in schema.columns:
+        name = json.dumps(column.name, ensure_ascii=False) + ":"
+        order = f", order: {json.dumps(list(column.order), ensure_ascii=False)}" if column.order else ""
+        settings = f"{{role: {column.role}, type: {column.type}{order}}}"
+        lines.append(f"  {name:<{width}} {settings:<48} # {column.reason}".rstrip(" #"))
+    if reading:
+        lines.append("reading:  # how the file is read: confirm it, too")
+        lines += [f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in reading.items()]
+    lines.append(f"k: {k}")
+    if schema.target is not None:
+        lines.append("class_sensitive:  # yes or no: must the class of a person not be inferred? There is no default")
+    lines += [f"method: {method}", ""]
+    return "\n".join(lines)

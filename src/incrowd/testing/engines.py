@@ -13,7 +13,7 @@ from incrowd.rows.blocks.drafting import settle_blocks
 from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks
 from incrowd.rows.memory.drafting import applied, claims, draft_columns, shown_forms
 from incrowd.rows.memory.held import Draft, EmbeddedEngine
-from incrowd.vocabulary.encoded_table import EncodedTable, WholeColumn
+from incrowd.vocabulary.encoded_table import Codes, EncodedTable, OwnedTable, WholeColumn
 from incrowd.vocabulary.randomness import Randomness, permutation
 from incrowd.vocabulary.schema import Schema
 
@@ -25,12 +25,15 @@ class BlockedEngine:
     block_rows: int = 1 << 20
     largest_sample: int = 1_000_000
 
-    def population(self, table: EncodedTable, schema: Schema, randomness: Randomness) -> BlockedPopulation:
-        """The rows, as algorithms know them."""
+    def population(
+        self, table: EncodedTable, schema: Schema, randomness: Randomness, owners: Codes | None = None
+    ) -> BlockedPopulation:
+        """The rows, as algorithms know them; ``owners`` has the person of each, if rows are not persons."""
         starts = range(0, max(table.height, 1), self.block_rows)
         ranges = [np.arange(start, min(start + self.block_rows, table.height)) for start in starts]
-        blocks = LocalBlocks([len(rows) for rows in ranges], lambda place: table.take(ranges[place]))
-        return BlockedPopulation.of(blocks, schema, randomness, self.largest_sample)
+        whole = table if owners is None else OwnedTable(table.columns, table.height, owners)
+        blocks = LocalBlocks([len(rows) for rows in ranges], lambda place: whole.take(ranges[place]))
+        return BlockedPopulation.of(blocks, schema, randomness, self.largest_sample, owned=owners is not None)
 
     def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
         """Deal the rows to the plan's groups and compute what only the rows tell."""

@@ -25,8 +25,8 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Place, Seat
 from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.testing.engines import BlockedEngine
-from incrowd.testing.tables import AWKWARD, TARGET, Case, any_case, new_rows
-from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.testing.tables import AWKWARD, SHARED, TARGET, Case, any_case, new_rows, owned, random_owners
+from incrowd.vocabulary.encoded_table import Codes, EncodedTable
 from incrowd.vocabulary.forms import PAIR
 from incrowd.vocabulary.preferences import INDIFFERENT
 from incrowd.vocabulary.randomness import Randomness, SeededRandomness, SystemRandomness
@@ -42,8 +42,10 @@ BLOCK = 7  # rows of a block: small tables have several
 class Engine(Protocol):
     """Where the rows of a small table live while a method is tried."""
 
-    def population(self, table: EncodedTable, schema: Schema, randomness: Randomness) -> Population:
-        """The rows, as algorithms know them."""
+    def population(
+        self, table: EncodedTable, schema: Schema, randomness: Randomness, owners: Codes | None = None
+    ) -> Population:
+        """The rows, as algorithms know them; ``owners`` has the person of each, if rows are not persons."""
 
     def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
         """The plan with what only the rows tell."""
@@ -74,7 +76,7 @@ def attempt(
     """Decide, settle and draft; by a seed, or by the chance of the system."""
     chance: Randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
     requirement = KAnonymity(k)
-    population = engine.population(case.table, case.schema, chance)
+    population = engine.population(case.table, case.schema, chance, case.owners)
     steps = (Drop(()), *method.decide(population, requirement, chance, INDIFFERENT))
     if form is not None:
         steps = formed(steps, form, population, requirement)
@@ -102,16 +104,25 @@ def told_where(where: str) -> Iterator[None]:
 
 
 def check_kept(made: Attempt, traits: MethodTraits) -> None:
-    """Check k, and the rows: each at most once, those left out within what may be lost, all else untouched."""
+    """Check k, and the rows: each at most once, those left out within what may be lost, all else untouched.
+
+    Where a person may have several rows, k persons share what they show, and no row is left out.
+    """
     case, k, plan, frame = made.case, made.k, made.plan, made.draft.frame
     columns = [column.name for column in plan.written if column.source in case.names]
-    smallest = min(Counter(frame.select(columns).rows()).values(), default=k)
-    expect(smallest >= k, f"{smallest} rows share what they show, fewer than k")
     origin = made.draft.origin.tolist()
+    owners = range(len(case.rows)) if case.owners is None else case.owners.tolist()
+    classes: dict[tuple[Any, ...], set[int]] = {}
+    for shown, row in zip(frame.select(columns).rows(), origin, strict=True):
+        classes.setdefault(shown, set()).add(owners[row])
+    smallest = min(map(len, classes.values()), default=k)
+    unit = "rows" if case.owners is None else "persons"
+    expect(smallest >= k, f"{smallest} {unit} share what they show, fewer than k")
     expect(len(origin) == len(set(origin)) == frame.height, "a row is released twice")
     lost = len(case.rows) - len(origin)
     expect(lost == plan.rows_dropped, "the plan does not say how many rows it leaves out")
-    expect(lost <= (k - 1 if traits.loses_rows else 0), f"{lost} rows are left out, more than its traits allow")
+    allowed = k - 1 if traits.loses_rows and case.owners is None else 0
+    expect(lost <= allowed, f"{lost} rows are left out, more than its traits allow")
     expect(frame.columns == [column.name for column in plan.written], "the columns are not those of the plan")
     for name in case.names:
         _check_hidden(made, name)
@@ -174,7 +185,7 @@ def check_applied_again(made: Attempt, engine: Engine, traits: MethodTraits) -> 
     """
     case, chance = made.case, SeededRandomness(2)
     read = plan_from_json(plan_to_json(made.plan))
-    population = engine.population(case.table, case.schema, chance)
+    population = engine.population(case.table, case.schema, chance, case.owners)
     try:
         settled = engine.settle(read, population)
     except PlanError as refused:
@@ -239,15 +250,15 @@ def check_on_tables(method: Method, tables: dict[str, Case], seed: int) -> None:
     """Check everything about small tables on each of them, wherever their rows live."""
     traits = find_method(method)
     for name, case in tables.items():
-        rows = len(case.rows)
+        most = case.persons
         for where, engine in ENGINES.items():
-            for k in sorted({1, 2, 7, rows // 2 + 1, rows} & set(range(1, rows + 1))):
+            for k in sorted({1, 2, 7, most // 2 + 1, most} & set(range(1, most + 1))):
                 with told_where(f"{method.name}, on the table {name!r}, {where}, k={k}"):
                     made = check_repeated(case, k, engine, method, seed=seed)
                     check_applied_again(made, engine, traits)
                     check_new_rows(made, engine)
             with told_where(f"{method.name}, on the table {name!r}, {where}, by the chance of the system"):
-                check_kept(attempt(case, min(2, rows), engine, method, seed=None), traits)
+                check_kept(attempt(case, min(2, most), engine, method, seed=None), traits)
 
 
 def check_whole_way(method: MethodOrName) -> None:
@@ -275,6 +286,11 @@ def check_whole_way(method: MethodOrName) -> None:
                 expect(type(released.table) is pl.DataFrame, "another kind of table comes back")
     with told_where(f"{entry.name}, with t-closeness of the class"):
         release(people, k=5, require="t=0.3", **options)
+    with told_where(f"{entry.name}, with persons who have several rows"):
+        visits = people.with_columns(who=pl.Series([f"p{number}" for number in rng.integers(0, 40, rows)]))
+        for further in (None, "alpha=0.95"):
+            released = release(visits, k=5, require=further, person="who", **options)
+            expect("who" not in released.table.columns, "the person column is released")
     with told_where(f"{entry.name}, with more people to a group than there are"):
         try:
             release(people, k=rows + 1, **options)
@@ -286,8 +302,8 @@ def check_whole_way(method: MethodOrName) -> None:
 def check_method(method: MethodOrName, *, tables: int = RANDOM, seed: int = 1) -> None:
     """Check that a method keeps what incrowd expects of every method.
 
-    It decides on invented tables, awkward and random ones, in memory and in blocks, and is then released and verified
-    the whole way. It takes seconds.
+    It decides on invented tables, awkward and random ones, some in which a person has several rows, in memory and in
+    blocks, and is then released and verified the whole way. It takes seconds.
 
     Parameters
     ----------
@@ -313,5 +329,8 @@ def check_method(method: MethodOrName, *, tables: int = RANDOM, seed: int = 1) -
         check_description(made)
         check_target(made)
     rng = np.random.default_rng(seed)
-    check_on_tables(made, AWKWARD | {f"random {number}": any_case(rng) for number in range(1, tables + 1)}, seed)
+    random_tables = {f"random {number}": any_case(rng) for number in range(1, tables + 1)}
+    for name, case in [*random_tables.items()][::2]:
+        random_tables[f"{name} of persons"] = owned(case, random_owners(rng, len(case.rows)))
+    check_on_tables(made, AWKWARD | SHARED | random_tables, seed)
     check_whole_way(method)

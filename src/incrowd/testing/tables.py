@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 TARGET = "class"
@@ -19,11 +19,17 @@ KINDS = (ColumnType.CATEGORICAL, ColumnType.ORDERED, ColumnType.INTEGER, ColumnT
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A table as plain Python rows, encoded, with its schema."""
+    """A table as plain Python rows, encoded, with its schema; and the person of each row, if rows are not persons."""
 
     rows: list[dict[str, Any]]
     table: EncodedTable
     schema: Schema
+    owners: Codes | None = None
+
+    @property
+    def persons(self) -> int:
+        """How many persons there are."""
+        return len(self.rows) if self.owners is None else len(np.unique(self.owners))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -100,6 +106,19 @@ def any_case(rng: np.random.Generator) -> Case:
     return random_case(rng, int(rng.integers(2, 60)), attributes, int(rng.integers(1, 4)), follows=rng.random() < 0.5)
 
 
+def owned(case: Case, owners: npt.ArrayLike) -> Case:
+    """The table with a person for each row."""
+    codes = np.unique(np.asarray(owners), return_inverse=True)[1]
+    return replace(case, owners=codes.astype(np.int32))
+
+
+def random_owners(rng: np.random.Generator, height: int) -> npt.NDArray[np.int64]:
+    """A random person for each row: all alike, or some with far more rows than others."""
+    persons = int(rng.integers(1, height + 1))
+    weights = rng.pareto(1.0, persons) + 0.01 if rng.random() < 0.5 else np.ones(persons)
+    return rng.choice(persons, height, p=weights / weights.sum())
+
+
 def fixed(columns: Mapping[str, Sequence[Any]], labels: Sequence[str | None]) -> Case:
     """A table from plain columns: text is a category, numbers are numbers."""
     encoded, schema = [], []
@@ -139,6 +158,17 @@ AWKWARD = {
     "skew": fixed({"a": ["v"] * (N - 2) + ["w"] * 2, "b": [1] * (N - 2) + [2, 3]}, HALF),
 }
 """Tables that methods stumble over, by what is awkward in them."""
+
+
+SHARED = {
+    "one row each": owned(AWKWARD["skew"], range(N)),
+    "one person": owned(AWKWARD["a different number in every row"], [0] * N),
+    "one person with half of all rows": owned(AWKWARD["a different number in every row"], [*[0] * 30, *range(1, 31)]),
+    "everybody everywhere": owned(fixed({"a": [f"v{i % 4}" for i in range(N)]}, HALF), [i // 4 for i in range(N)]),
+    "nobody in two places": owned(AWKWARD["the class itself"], [i % 2 * 7 + i // 8 for i in range(N)]),
+    "persons who miss a value once": owned(AWKWARD["one who is missing"], [i // 3 for i in range(N)]),
+}
+"""Tables in which persons have several rows, by what is awkward in them."""
 
 
 def new_rows(case: Case) -> tuple[EncodedTable, pl.DataFrame]:

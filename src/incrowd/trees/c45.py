@@ -15,7 +15,7 @@ import numpy.typing as npt
 from incrowd.errors import ParameterError
 from incrowd.trees.levels import Grown, Limits, grow_levels, without_splits
 from incrowd.trees.packing import Bins, Rules, Training, pack
-from incrowd.trees.pruning import prune, splits_to_keep
+from incrowd.trees.pruning import prune_and_raise, splits_to_keep
 from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Missing, Node, Predicate, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 
@@ -83,22 +83,20 @@ def largest_up_to_middle(occurring: npt.NDArray[Any], below: Any, above: Any) ->
     return occurring[max(place, int(np.searchsorted(occurring, below)))].item()  # type: ignore[no-any-return]
 
 
-def grow(
+def _grow(
+    grower: C45 | ID3,
     table: EncodedTable,
     attributes: Sequence[str],
     target: str,
     rules: Rules,
-    min_rows: int,
-    bins: int | None,
-    max_depth: int | None,
-    weighted: bool,
+    *,
     confidence: float | None = None,
     weights: Sequence[float] | None = None,
 ) -> Tree:
-    """Grow a tree by the given rules, pruned if a confidence is given."""
-    training = pack(table, attributes, target, bins, weights)
-    limits = Limits(min_rows, max_depth, weighted)
-    grown = grow_levels(training.rows, training.columns, rules, limits)
+    """Grow a tree by the given rules within the grower's limits, pruned if a confidence is given."""
+    training = pack(table, attributes, target, grower.bins, weights)
+    smallest, weighted = max(2 * grower.min_branch, grower.min_node), grower.missing == "weight"
+    grown = grow_levels(training.rows, training.columns, rules, Limits(smallest, grower.max_depth, weighted))
     if confidence is not None:
         grown = without_splits(grown, splits_to_keep(grown.counts.astype(float), grown.parents, confidence))
     return read_back(grown, training, weighted)
@@ -121,9 +119,13 @@ def fraction(name: str, value: float | None) -> None:
         raise ParameterError(f"{name} must be above 0 and at most 0.5, or None. Give for instance 0.25.")
 
 
-def check_missing(policy: str) -> None:
-    """Refuse an unknown policy for missing values."""
-    if policy not in ("stop", "branch", "weight"):
+def _check_limits(grower: C45 | ID3) -> None:
+    """Refuse limits that no tree can be grown within, and an unknown policy for missing values."""
+    at_least("min_branch", grower.min_branch, 1)
+    at_least("min_node", grower.min_node, 1)
+    at_least("bins", grower.bins, 2)
+    at_least("max_depth", grower.max_depth, 0)
+    if grower.missing not in ("stop", "branch", "weight"):
         raise ParameterError("missing must be 'stop', 'branch' or 'weight'.")
 
 
@@ -187,12 +189,8 @@ class C45:
     weights: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
-        at_least("min_branch", self.min_branch, 1)
-        at_least("min_node", self.min_node, 1)
-        at_least("bins", self.bins, 2)
-        at_least("max_depth", self.max_depth, 0)
+        _check_limits(self)
         fraction("confidence", self.confidence)
-        check_missing(self.missing)
         if not all(isinstance(weight, int | float) and 1 <= weight < float("inf") for _, weight in self.weights):
             raise ParameterError("weights are pairs of an attribute and a factor of at least 1.")
         if self.raising and self.confidence is None:
@@ -201,11 +199,10 @@ class C45:
     def grow(self, table: EncodedTable, attributes: Sequence[str], target: str) -> Tree:
         """Grow and prune a tree that tests the attributes to predict the target."""
         rules = Rules(float(self.min_branch), SIDE_SHARE, True, self.mdl, self.missing == "branch")
-        smallest = max(2 * self.min_branch, self.min_node)
-        weighted, early = self.missing == "weight", None if self.raising else self.confidence
         weights = [dict(self.weights).get(name, 1.0) for name in attributes]
-        tree = grow(table, attributes, target, rules, smallest, self.bins, self.max_depth, weighted, early, weights)
-        return prune(tree, self.confidence, table) if self.raising and self.confidence else tree
+        early = None if self.raising else self.confidence
+        tree = _grow(self, table, attributes, target, rules, confidence=early, weights=weights)
+        return prune_and_raise(tree, self.confidence, table) if self.raising and self.confidence else tree
 
 
 @dataclass(frozen=True)
@@ -224,14 +221,9 @@ class ID3:
     min_node: int = 2
 
     def __post_init__(self) -> None:
-        at_least("min_branch", self.min_branch, 1)
-        at_least("min_node", self.min_node, 1)
-        at_least("bins", self.bins, 2)
-        at_least("max_depth", self.max_depth, 0)
-        check_missing(self.missing)
+        _check_limits(self)
 
     def grow(self, table: EncodedTable, attributes: Sequence[str], target: str) -> Tree:
         """Grow a tree that tests the attributes to predict the target."""
         rules = Rules(float(self.min_branch), 0.0, False, False, self.missing == "branch")
-        smallest = max(2 * self.min_branch, self.min_node)
-        return grow(table, attributes, target, rules, smallest, self.bins, self.max_depth, self.missing == "weight")
+        return _grow(self, table, attributes, target, rules)

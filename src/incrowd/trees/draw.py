@@ -26,7 +26,7 @@ from incrowd.drawing.svg import (
     text_width,
     words,
 )
-from incrowd.drawing.wording import plain
+from incrowd.drawing.wording import outline, plain
 from incrowd.trees.tree import ClassValue, Eq, Gt, In, Le, Missing, Node, Predicate, Tree
 
 BOX_HEIGHT, ROW, INSIDE = 44, 56, 12
@@ -261,21 +261,19 @@ def to_text(tree: Tree, *, counts: bool = True, max_depth: int | None = None) ->
 
 def draw_lines(tree: Tree, counts: Sequence[Counts], max_depth: int | None = None) -> str:
     """Draw a tree with lines, with the counts that may be shown."""
+    sizes = _sizes(tree)
+
+    def is_folded(number: int) -> bool:
+        return max_depth is not None and tree.depths[number] >= max_depth and not tree.nodes[number].is_leaf
+
+    def below(place: tuple[int, str]) -> list[tuple[int, str]]:
+        branches = () if is_folded(place[0]) else tree.nodes[place[0]].branches
+        return [(branch.child, f"{condition(branch.predicate)}: ") for branch in branches]
+
     lines = []
-    below = _sizes(tree)
-    waiting = [(0, "", "", "")]
-    while waiting:
-        number, lead, elbow, test = waiting.pop()
-        node = tree.nodes[number]
-        hidden = max_depth is not None and tree.depths[number] >= max_depth and not node.is_leaf
-        more = f" … {below[number]:,} nodes below" if hidden else ""
-        lines.append(f"{lead}{elbow}{test}{headline(tree, node)}{more}{_histogram(tree, counts[number])}")
-        if hidden:
-            continue
-        inner = lead + {"": "", "├─ ": "│  ", "└─ ": "   "}[elbow]
-        for place, branch in reversed(list(enumerate(node.branches))):
-            corner = "└─ " if place == len(node.branches) - 1 else "├─ "
-            waiting.append((branch.child, inner, corner, f"{condition(branch.predicate)}: "))
+    for lead, (number, test) in outline((0, ""), below):
+        more = f" … {sizes[number]:,} nodes below" if is_folded(number) else ""
+        lines.append(f"{lead}{test}{headline(tree, tree.nodes[number])}{more}{_histogram(tree, counts[number])}")
     return "\n".join(lines)
 
 

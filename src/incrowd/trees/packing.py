@@ -80,15 +80,7 @@ def _bins(counts: npt.NDArray[np.int64], labels: npt.NDArray[np.int64]) -> Bins:
 
 # The class of each row, as the tree numbers its classes.
 def class_values(column: EncodedColumn) -> tuple[ClassValue, ...]:
-    """One class for each code of a column; ``None`` last, for rows without a class. Dates are ISO text.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> ill = EncodedColumn("ill", ColumnType.CATEGORICAL, np.zeros(1, np.int32), pl.Series(["no", "yes"]))
-    >>> class_values(ill)
-    ('no', 'yes', None)
-    """
+    """One class for each code of a column; ``None`` last, for rows without a class. Dates are ISO text."""
     dictionary = column.dictionary
     if column.type is ColumnType.DATE:
         dictionary = dictionary.dt.to_string("iso")
@@ -208,7 +200,7 @@ def pack(
     columns = _columns(chosen, binned, len(classes), table.height)
     if weights is not None:
         columns = columns._replace(weight=np.array(weights, np.float64))
-    rows = np.zeros(table.height * columns.stride, _dtype(columns))
+    rows = np.zeros(table.height * columns.stride, f"uint{_bits(columns.width, columns.classes)}")
     sources = [(table[target].codes, label.of_code)]
     sources += [(column.codes, bins.of_code) for column, bins in zip(chosen, binned, strict=True)]
     for lo in range(0, table.height, BLOCK):
@@ -236,8 +228,7 @@ def _columns(chosen: Sequence[EncodedColumn], bins: Sequence[Bins], classes: int
     wide = ~ordered & (width - 1 >= WIDE_SHARE * height)
     cells = np.where(width * classes <= CELLS_PER_ROW * height, width * classes, 0)
     offset = np.where(cells > 0, np.cumsum(cells) - cells, -1)
-    narrow = len(width) == 0 or max(int(width.max()), classes) <= 1 << 16
-    step = 4 if narrow else 2
+    step = 4 if _bits(width, classes) == 16 else 2  # codes in a word of 64 bits
     stride = -(-(len(width) + 1) // step) * step
     return Columns(
         width=width,
@@ -250,9 +241,9 @@ def _columns(chosen: Sequence[EncodedColumn], bins: Sequence[Bins], classes: int
     )
 
 
-def _dtype(columns: Columns) -> type[np.uint16] | type[np.uint32]:
+def _bits(width: npt.NDArray[np.int64], classes: int) -> int:
     """Sixteen bits for a code if they suffice."""
-    return np.uint16 if max(columns.width.max(initial=0), columns.classes) <= 1 << 16 else np.uint32
+    return 16 if max(width.max(initial=0), classes) <= 1 << 16 else 32
 
 
 @compiled

@@ -8,7 +8,7 @@ more than plain pruning and rarely changes the accuracy.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -24,36 +24,11 @@ Floats = npt.NDArray[np.float64]
 SLACK = 0.1  # errors: the smaller tree is taken where it promises about as few, as in C4.5 release 8
 
 
-def prune(tree: Tree, confidence: float = 0.25, raise_with: EncodedTable | None = None) -> Tree:
-    """Prune a tree from the bottom.
-
-    A subtree becomes a leaf if that promises at most a tenth of an error more, as in C4.5.
-
-    ``tree``: as it was grown. ``confidence``: confidence of the error estimate; smaller prunes more. ``raise_with``:
-    the table the tree was grown on: a node may then also be replaced by its largest branch, among which its rows are
-    distributed anew.
-    """
-    if raise_with is not None:
-        return prune_and_raise(tree, confidence, raise_with)
-    counts = np.array([node.counts for node in tree.nodes], np.float64)
-    split = splits_to_keep(counts, np.array(tree.parents), confidence)
-    nodes = [
-        node if kept or node.is_leaf else Node(None, (), node.counts)
-        for node, kept in zip(tree.nodes, split.tolist(), strict=True)
-    ]
-    return renumbered(nodes, tree)
-
-
 def splits_to_keep(counts: Floats, parents: npt.NDArray[np.int64], confidence: float) -> npt.NDArray[np.bool_]:
     """Which nodes stay split: those that promise fewer errors than a leaf.
 
     ``counts``: class histogram of each node; a parent comes before its children. ``parents``: the parent of each node;
     -1 for the root.
-
-    Examples
-    --------
-    >>> splits_to_keep(np.array([[50, 50], [50, 0], [0, 50.0]]), np.array([-1, 0, 0]), 0.25).tolist()
-    [True, False, False]
     """
     as_leaf = with_bound(counts.sum(axis=1), counts.sum(axis=1) - counts.max(axis=1), confidence)
     below = np.zeros_like(counts)
@@ -74,17 +49,12 @@ def splits_to_keep(counts: Floats, parents: npt.NDArray[np.int64], confidence: f
     return np.array(kept, np.bool_)
 
 
-def errors_below(node: Node, children: Sequence[Node], confidence: float) -> float:
-    """Estimated errors among the rows that stay at a node with branches."""
+def estimated_errors(node: Node, children: Sequence[Node], confidence: float) -> float:
+    """Errors of the majority class among the rows that stay at a node, with the upper confidence bound added."""
     moved = [sum(child.counts[label] for child in children) for label in range(len(node.counts))]
     staying = [max(0.0, count - gone) for count, gone in zip(node.counts, moved, strict=True)]
     majority = max(range(len(staying)), key=node.counts.__getitem__)
     return float(with_bound(sum(staying), sum(staying) - staying[majority], confidence))
-
-
-def estimated_errors(counts: Sequence[float], confidence: float) -> float:
-    """Errors of the majority class, with the upper confidence bound added."""
-    return float(with_bound(sum(counts), sum(counts) - max(counts, default=0), confidence))
 
 
 def with_bound(rows: npt.ArrayLike, errors: npt.ArrayLike, confidence: float) -> Floats:
@@ -114,35 +84,12 @@ def _normal_bound(rows: Floats, errors: Floats, confidence: float) -> Floats:
     return np.where(errors + 0.5 >= rows, np.maximum(rows - errors, 0.0), bound)
 
 
-def renumbered(nodes: Sequence[Node], tree: Tree) -> Tree:
-    """The nodes that can still be reached, level by level, numbered anew."""
-    reached = [0]
-    for number in reached:
-        reached.extend(branch.child for branch in nodes[number].branches)
-    new = {number: place for place, number in enumerate(reached)}
-    kept = (
-        Node(
-            nodes[number].attribute,
-            tuple(Branch(branch.predicate, new[branch.child]) for branch in nodes[number].branches),
-            nodes[number].counts,
-        )
-        for number in reached
-    )
-    return Tree(tuple(kept), tree.target, tree.classes, tree.fractional)
-
-
 def prune_and_raise(tree: Tree, confidence: float, table: EncodedTable) -> Tree:
-    """Prune a tree from the bottom; a node becomes a leaf or its largest branch if that is no worse."""
+    """Prune a tree from the bottom; a node becomes a leaf or its largest branch if that is no worse.
+
+    ``table`` is the one the tree was grown on; of a node that is replaced by its largest branch, all rows go there.
+    """
     return _Raising(tree, confidence, table).run()
-
-
-@dataclass
-class _Visit:
-    """A node on the way down, with its rows; its children are visited one after the other."""
-
-    node: int
-    part: RowPart
-    children: list[tuple[int, RowPart]]
 
 
 class _Raising:
@@ -156,19 +103,30 @@ class _Raising:
     def run(self) -> Tree:
         """Visit the nodes bottom-up, those of a raised subtree again."""
         height = len(self._labels)
-        path = [self._visit(0, RowPart(np.arange(height), np.ones(height)))]
+        everybody = RowPart(np.arange(height), np.ones(height))
+        path = [(0, everybody, self._children(0, everybody))]
         while path:
-            visit = path[-1]
-            if visit.children:
-                path.append(self._visit(*visit.children.pop()))
-            elif self._settle(visit.node, visit.part):
+            node, part, unvisited = path[-1]
+            if unvisited:
+                child, below = unvisited.pop()
+                path.append((child, below, self._children(child, below)))
+            elif self._settle(node, part):
                 path.pop()
             else:
-                path[-1] = self._visit(visit.node, visit.part)
-        return renumbered(self._nodes, self._tree)
+                path[-1] = (node, part, self._children(node, part))
+        return self._reached()
 
-    def _visit(self, node: int, part: RowPart) -> _Visit:
-        return _Visit(node, part, self._children(node, part))
+    def _reached(self) -> Tree:
+        """The nodes that can still be reached, level by level, numbered anew."""
+        reached = [0]
+        for number in reached:
+            reached.extend(branch.child for branch in self._nodes[number].branches)
+        new = {number: place for place, number in enumerate(reached)}
+        kept = [
+            replace(node, branches=tuple(Branch(branch.predicate, new[branch.child]) for branch in node.branches))
+            for node in (self._nodes[number] for number in reached)
+        ]
+        return replace(self._tree, nodes=tuple(kept))
 
     def _children(self, node: int, part: RowPart) -> list[tuple[int, RowPart]]:
         """The children of a node with their rows."""
@@ -183,7 +141,7 @@ class _Raising:
         here = self._nodes[node]
         if here.is_leaf:
             return True
-        as_leaf = estimated_errors(here.counts, self._confidence)
+        as_leaf = estimated_errors(here, (), self._confidence)
         as_is = self._errors(node, {})
         largest = max((branch.child for branch in here.branches), key=lambda child: self._nodes[child].size)
         counts = self._counts_below(largest, part)
@@ -194,8 +152,7 @@ class _Raising:
         if raised > as_is + SLACK:
             return True
         for number, histogram in counts.items():
-            old = self._nodes[number]
-            self._nodes[number] = Node(old.attribute, old.branches, histogram)
+            self._nodes[number] = replace(self._nodes[number], counts=histogram)
         self._nodes[node] = self._nodes[largest]
         self._test[node] = self._test[largest]
         return False
@@ -220,14 +177,9 @@ class _Raising:
         total = 0.0
         waiting = [top]
         while waiting:
-            number = waiting.pop()
-            node = self._counted(number, counts)
-            if node.is_leaf:
-                total += estimated_errors(node.counts, self._confidence)
-                continue
+            node = self._counted(waiting.pop(), counts)
             below = [branch.child for branch in node.branches]
-            children = [self._counted(child, counts) for child in below]
-            total += errors_below(node, children, self._confidence)
+            total += estimated_errors(node, [self._counted(child, counts) for child in below], self._confidence)
             waiting.extend(below)
         return total
 

@@ -74,23 +74,10 @@ def named_values(predicate: Predicate) -> frozenset[str | int | float]:
 
 
 def predicate_to_json(predicate: Predicate) -> dict[str, Any]:
-    """A predicate as plain data.
-
-    Examples
-    --------
-    >>> predicate_to_json(Le("age", 30.5))
-    {'is': 'le', 'attribute': 'age', 'threshold': 30.5}
-    """
-    data: dict[str, Any] = {"is": type(predicate).__name__.lower(), "attribute": predicate.attribute}
-    match predicate:
-        case Eq():
-            data["value"] = predicate.value
-        case In():
-            data["values"] = sorted(predicate.values, key=lambda value: (isinstance(value, str), value))
-        case Le() | Gt():
-            data["threshold"] = predicate.threshold
-        case Missing():
-            pass
+    """A predicate as plain data, such as ``{'is': 'le', 'attribute': 'age', 'threshold': 30.5}``."""
+    data = {"is": type(predicate).__name__.lower(), **vars(predicate)}
+    if isinstance(predicate, In):
+        data["values"] = sorted(predicate.values, key=lambda value: (isinstance(value, str), value))
     return data
 
 
@@ -223,8 +210,10 @@ def check_tree(tree: Tree, attributes: Collection[str]) -> None:
     """Refuse a tree that could send a row nowhere, or to two places, or tests what it may not see."""
     if not tree.nodes:
         raise PlanError("The tree has no nodes.")
+    classes = len(tree.classes)
     for number, node in enumerate(tree.nodes):
-        _check_counts(node, number, len(tree.classes))
+        if len(node.counts) != classes or not all(_is_number(count) and count >= 0 for count in node.counts):
+            raise PlanError(f"Node {number} of the tree needs one count of at least 0 for each of {classes} classes.")
         _check_test(node, number)
         if node.attribute is not None and node.attribute not in attributes:
             raise SchemaError(
@@ -232,11 +221,6 @@ def check_tree(tree: Tree, attributes: Collection[str]) -> None:
                 f" It may use: {', '.join(attributes)}."
             )
     _check_parents(tree)
-
-
-def _check_counts(node: Node, number: int, classes: int) -> None:
-    if len(node.counts) != classes or not all(_is_number(count) and count >= 0 for count in node.counts):
-        raise PlanError(f"Node {number} of the tree needs one count of at least 0 for each of {classes} classes.")
 
 
 def _check_test(node: Node, number: int) -> None:
@@ -356,14 +340,11 @@ def _node_from_json(data: Any, number: int) -> Node:
 
 def _branch_from_json(data: Any, number: int) -> Branch:
     match data:
-        case {"if": {"values": values}, "go": _} if not _is_list_of_values(values):
-            pass
-        case {"if": {"value": value}, "go": _} if not isinstance(value, str | int | float):
-            pass
-        case {"if": dict(condition), "go": int(child)}:
+        case {"if": dict(condition), "go": int(child)} if _has_plain_values(condition):
             return Branch(predicate_from_json(condition), child)
     raise PlanError(f"A branch of node {number} of this tree is malformed.")
 
 
-def _is_list_of_values(values: Any) -> bool:
+def _has_plain_values(condition: dict[str, Any]) -> bool:
+    values = condition.get("values", [condition.get("value", "")])
     return isinstance(values, list) and all(isinstance(value, str | int | float) for value in values)

@@ -62,6 +62,8 @@ def _judged(line: str) -> int:
             "shown": verdict.shown,
             "digests": verdict.digests,
             "unchanged": verdict.unchanged and verdict.unchanged.to_json(),
+            **({} if verdict.beside is None else {"beside": verdict.beside.to_json()}),
+            **({} if (persons := verdict.sizes.persons) is None else {"persons": persons.to_json()}),
         }
         status = HOLDS if verdict.passed else FAILS
     except IncrowdError as error:

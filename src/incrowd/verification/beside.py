@@ -24,6 +24,7 @@ from incrowd.verification.coded import CodedCells, Codes, shown_cells
 from incrowd.verification.input_table import ReleasedColumn
 from incrowd.verification.open_cells import QuasiIdentifier
 from incrowd.verification.request import Expected, Original, Originals, Request
+from incrowd.verification.together import CodedTable
 from incrowd.verification.unchanged import PAIR_TESTS, UnchangedColumn, count_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.vocabulary.counts_text import HIDDEN, read_counts
@@ -220,9 +221,20 @@ def unchanged_counts(
     original: Original | Originals,
 ) -> UnchangedCounts | None:
     """What unchanged columns undo, of the table ``released`` and what the input held; None if it is too large."""
+    coded = coded_table(connection, request, sources, expected, original)
+    return None if coded is None else coded.counts
+
+
+def coded_table(
+    connection: Any,
+    request: Request,
+    sources: Sequence[ReleasedColumn],
+    expected: Expected,
+    original: Original | Originals,
+) -> CodedTable | None:
+    """The table ``released`` as codes, with what unchanged columns undo of it; None if it is too large."""
     pieces = Originals.of(original)
-    limit = MOST_CELLS if request.memory is None else min(MOST_CELLS, request.memory // 64)
-    if not len(pieces.origin) or len(pieces.origin) * len(sources) > limit:
+    if not len(pieces.origin) or len(pieces.origin) * len(sources) > most_cells(request):
         return None
     names = [one.name for one in sources]
     own = _own(pieces, names)
@@ -236,12 +248,26 @@ def unchanged_counts(
     unchanged = [
         UnchangedColumn(one.name, codes, values, _role(one))
         for one in sources
-        if not one.understood
+        if not one.understood and one.name != expected.pseudonym
         for values, codes in [own[one.name][1:]]
     ]
     known = request.requirement.sets(request.role(Role.QUASI_IDENTIFIER))
-    pairs = PAIR_TESTS if len(pieces.origin) <= MOST_ROWS_FOR_PAIRS else 0
-    return count_unchanged(transformed, unchanged, known, pair_tests=pairs)
+    pairs = most_pairs(len(pieces.origin))
+    owners = None if expected.owners is None else expected.owners.released
+    persons = request.persons
+    linked = persons is not None and persons.linked
+    counts = count_unchanged(transformed, unchanged, known, pair_tests=pairs, owners=owners, linked=linked)
+    return CodedTable(transformed, unchanged, np.arange(len(pieces.origin)) if owners is None else owners, counts)
+
+
+def most_cells(request: Request) -> int:
+    """How many cells are held as codes at most."""
+    return MOST_CELLS if request.memory is None else min(MOST_CELLS, request.memory // 64)
+
+
+def most_pairs(rows: int) -> int:
+    """How many tests of pairs of columns are made of so many rows."""
+    return PAIR_TESTS if rows <= MOST_ROWS_FOR_PAIRS else 0
 
 
 def _role(one: ReleasedColumn) -> str:

@@ -141,6 +141,28 @@ class NumberComparison:
         wrong = {name: self._not_means([name], [self._at(name)])[name] for name in names if name in self._shared}
         return wrong | (self._not_means(own, self._keys) if own else {})
 
+    def heavy_means(self) -> int:
+        """How many numbers are means of rows more than half of which are one person's, by the table ``owned``.
+
+        A number that all its rows have is none.
+        """
+        heavy, columns = 0, {row[0] for row in ask(self._connection, "DESCRIBE sums")}
+        for name in self._columns:
+            at = self._at(name)
+            if f"{at}_shown" not in columns:
+                continue
+            keys = [at] if name in self._shared else self._keys
+            listed, matched = ", ".join(keys), " AND ".join(f"m.{key} IS NOT DISTINCT FROM h.{key}" for key in keys)
+            [(numbers,)] = ask(
+                self._connection,
+                f"WITH m AS (SELECT {listed} FROM sums GROUP BY {listed} HAVING any_value({at}_shown) IS NOT NULL "
+                f"AND min({at}_low) < max({at}_high)), h AS (SELECT {listed} FROM (SELECT {listed}, count(*) AS n "
+                f"FROM owned GROUP BY {listed}, person) GROUP BY {listed} HAVING 2 * max(n) > sum(n)) "
+                f"SELECT count(*) FROM m JOIN h ON {matched}",
+            )
+            heavy += int(numbers)
+        return heavy
+
     def _not_means(self, names: Sequence[str], keys: Sequence[str]) -> dict[str, int]:
         """How many numbers are no means; those over all rows that show them are over rows of their own, too."""
         merged, counted = [], []

@@ -74,6 +74,7 @@ class AllFindings:
     wrong: Mapping[str, int]
     shown: Forms
     formulas: int = 0
+    heavy: int = 0  # means of rows more than half of which are one person's
 
 
 class CellComparison:
@@ -96,6 +97,7 @@ class CellComparison:
         self._connection, self._columns, self._escapes = connection, list(expected.columns), escapes
         self._place = {name: place for place, name in enumerate(expected.columns)}
         self._quasi = list(expected.quasi_identifiers)
+        self._persons, self._pseudonym = expected.owners is not None, expected.pseudonym
         self._keys = [self._at(name) for name in self._quasi]
         asked_for = expected.columns if expected.may_lose or expected.extremes else expected.hierarchies
         self._cut = {name for name in expected.columns if name not in asked_for}
@@ -159,8 +161,10 @@ class CellComparison:
         """What all pieces show; of means it is how many different ones do not follow from the original."""
         parts = list(pieces)
         wrong = {name: sum(piece.wrong[name] for piece in parts) for name in self._columns}
+        heavy = 0
         if means := [piece.means for piece in parts if piece.means is not None]:
             add_to(wrong, self._numbers.wrong_means(means))
+            heavy = self._numbers.heavy_means() if self._persons else 0
         if sets := [piece.sets for piece in parts if piece.sets is not None]:
             add_to(wrong, self._values.strange_members(sets))
         for name in {name for piece in parts for name in piece.ends}:
@@ -170,7 +174,7 @@ class CellComparison:
             by_place = self._counts.added([piece.counts for piece in parts if piece.counts])
             add_to(wrong, {name: by_place[self._at(name)] for name in self._counted})
         forms = add_forms([piece.shown for piece in parts], self._quasi)
-        return AllFindings(wrong, forms, sum(piece.formulas for piece in parts))
+        return AllFindings(wrong, forms, sum(piece.formulas for piece in parts), heavy)
 
     def _form(self, name: str) -> str:
         """What the cells of a column are.
@@ -179,7 +183,7 @@ class CellComparison:
         them, or numbers as text; or numbers.
         """
         if name not in self._quasi:
-            return "own"
+            return "pseudonyms" if name == self._pseudonym else "own"
         for form, names in (("counts", self._counted), ("ends", self._ends), ("middles", self._middles)):
             if name in names:
                 return form

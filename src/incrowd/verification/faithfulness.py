@@ -23,11 +23,12 @@ from incrowd.verification.class_sizes import recount_promises, sizes_of
 from incrowd.verification.comparison import AllFindings, CellComparison, PieceFindings
 from incrowd.verification.opening import connect, duckdb_module, open_large, open_rows, open_table, register
 from incrowd.verification.pair import open_pair
+from incrowd.verification.person_counts import recount_persons, telling_columns_check
 from incrowd.verification.population import recount_population
 from incrowd.verification.request import Expected, Original, Originals
 from incrowd.verification.requirements import recount_requirements
 from incrowd.verification.shown import Forms
-from incrowd.verification.verdict import Check, Verdict
+from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
 
@@ -116,15 +117,14 @@ def verify_release(
                 names, place = open_large(connection, path, form, limits.scratch)
             if names != list(expected.columns):
                 return Verdict(sizes_of([]), (Check("columns", False, f"{len(names)} columns, not those requested"),))
-            sizes, counted = recount_promises(connection, names, expected.promises)
+            sizes, counted = _promises(connection, names, expected, copy=whole)
+            sets = [known for _, known, _ in expected.promises]
             checks = [
                 Check("columns", True, f"{len(names)} columns, as requested"),
                 *joined,
                 *counted,
-                *recount_requirements(
-                    connection, names, [known for _, known, _ in expected.promises], expected.further
-                ),
-                *recount_population(connection, names, expected.quasi_identifiers, expected.people),
+                *recount_requirements(connection, names, sets, expected.further, expected.owners),
+                *_population(connection, names, expected),
             ]
             shown: Forms = {}
             escapes = form.kind == "csv"
@@ -138,6 +138,7 @@ def verify_release(
                     else compare_pieces(place, expected, original, limits, escapes=escapes, progress=progress)
                 )
                 shown = findings.shown
+                checks += [means_check(findings.heavy)] if expected.owners is not None else []
                 checks += [formulas_check(findings.formulas, names)] if escapes else []
                 checks += [
                     cells_check(
@@ -147,12 +148,41 @@ def verify_release(
                         recomputed=name in expected.keyed,
                     )
                     for name in names
+                    if name != expected.pseudonym
                 ]
                 checks += more(connection) if more is not None else ()
         except duckdb.Error as error:
             reason = type(error).__name__
             raise FileFormatError(f"{path.name} cannot be read back by the verification ({reason}).") from None
     return Verdict(sizes, tuple(checks), Originals.of(original).rows, shown)
+
+
+def _promises(
+    connection: Any, names: Sequence[str], expected: Expected, *, copy: bool
+) -> tuple[ClassSizes, tuple[Check, ...]]:
+    """What is promised of k: rows are counted, or persons, who may have several; their table is made first."""
+    owners = expected.owners
+    if owners is None:
+        return recount_promises(connection, names, expected.promises)
+    owned = owners.check()
+    if len(owners.released) != owners.register(connection, copy=copy):
+        raise FileFormatError("The release has other rows than those that were made. Nothing was published.")
+    sizes, counted = recount_persons(connection, names, expected.promises, owners)
+    return sizes, (owned, *counted, telling_columns_check(connection, names, owners, expected.pseudonym))
+
+
+def _population(connection: Any, names: Sequence[str], expected: Expected) -> tuple[Check, ...]:
+    """What is required of a population; of persons who can be followed nobody can say who fits."""
+    owners, people = expected.owners, expected.people
+    if owners is not None and owners.persons.linked and people is not None:
+        return tuple(Check(str(part), False, "this is not counted of histories") for part in people.requirements)
+    return recount_population(connection, names, expected.quasi_identifiers, people, persons=owners is not None)
+
+
+def means_check(heavy: int) -> Check:
+    """The check that of no mean one person has more than half of the rows."""
+    finding = "of none one person has more than half" if not heavy else f"of {heavy:,} one person has more than half"
+    return Check("means", not heavy, finding)
 
 
 def formulas_check(cells: int, names: Sequence[str]) -> Check:

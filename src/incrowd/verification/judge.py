@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.verification.beside import unchanged_counts
+from incrowd.verification.beside import coded_table
 from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.input_table import InputTable, ReleasedColumn, all_rows, encoded, originals
@@ -28,11 +28,15 @@ from incrowd.verification.order import (
     row_order_check,
     window,
 )
+from incrowd.verification.owners import Owners, with_days
 from incrowd.verification.population import People
+from incrowd.verification.pseudonyms import person_pseudonym_checks
 from incrowd.verification.rare_values import RareValues
 from incrowd.verification.request import Expected, Original, Originals, Request
 from incrowd.verification.requirements import Further
 from incrowd.verification.safe_harbor import PRESET, safe_harbor_check
+from incrowd.verification.together import CodedTable
+from incrowd.verification.two_tables import PersonsTable
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.verification.written_bytes import bytes_check
@@ -47,33 +51,63 @@ Progress = Callable[[int, int], None]
 
 
 def judge(request: Request, progress: Progress | None = None) -> Verdict:
-    """Recount everything that was asked for, and compare every cell with the input."""
+    """Recount everything that was asked for, and compare every cell with the input.
+
+    A table of persons that is released beside the rows is judged first; both are counted together.
+    """
+    if request.static is None:
+        return _judged(request, progress)
+    tables: list[PersonsTable] = []
+    first = _judged(request.static, None, lambda *opened: tables.append(PersonsTable.of(*opened)))
+    if not first.passed or not tables:
+        return first
+    verdict = _judged(request, progress, beside=tables[0])
+    holds = Check("table of persons beside it", True, f"{len(first.checks)} checks hold")
+    return replace(verdict, checks=(*verdict.checks, holds))
+
+
+def _judged(
+    request: Request,
+    progress: Progress | None,
+    after: Callable[[Any, Expected, CodedTable | None], None] | None = None,
+    beside: PersonsTable | None = None,
+) -> Verdict:
+    """The verdict on one table; ``after`` looks at it once it is checked, ``beside`` is counted together with it."""
     limits = Resources(request.memory, request.threads, request.scratch)
-    checks = [bytes_check(request.release, request.form)] if request.file else []
-    if request.file and request.groups is not None:
-        checks.append(bytes_check(request.groups, request.form))
-    digests = tuple(_digest(path) for path in (request.release, request.groups) if path is not None)
+    checks = [bytes_check(path, request.form) for path in _files(request)] if request.file else []
+    digests = tuple(_digest(path) for path in _files(request))
     counted: UnchangedCounts | None = None
+    of_persons = None if beside is None or beside.coded is None else beside.coded.counts
     with connect(limits.share(0.5), None, limits.scratch) as connection:
-        header = _header(request, connection)
+        sources = expected_columns(request, _header(request, connection))
         whole = len(request.hint.sizes) == 1
         table = InputTable.open(connection, request.input, request.scratch, request.typed, copy=whole)
         strange = _input_check(request, table)
         if not strange.passed:
             return Verdict(sizes_of([]), (*checks, strange))
-        sources = expected_columns(request, header)
+        table, owners = _with_owners(request, table)
         original = originals(table, sources, request.hint, request.scratch)
+        if owners is not None:
+            owners = owners.released_as(original.origin, None if beside is None else beside.strangers(owners))
+            if not (whose := owners.check()).passed:
+                return Verdict(sizes_of([]), (*checks, whose))
         people = _people(request, sources, limits)
-        everybody = all_rows(table, sources) if request.rarest else None
+        everybody = _everybody(table, sources, owners) if request.rarest else None
         hidden = _hidden(request, table, original.origin) if request.file else []
         if request.file:
             checks += _order_checks(request, hidden, np.asarray(original.origin))
         table.close()
-        expected = asked_of(request, sources, people, original.rows)
+        expected = asked_of(request, sources, people, original.rows, owners)
+        if beside is not None and owners is not None:
+            beside.register(connection, owners)
 
         def more(connection: Any) -> Iterator[Check]:
-            nonlocal counted
-            counted = unchanged_counts(connection, request, sources, expected, original)
+            nonlocal counted, of_persons
+            coded = coded_table(connection, request, sources, expected, original)
+            counted = None if coded is None else coded.counts
+            if beside is not None and owners is not None and len(original.origin):
+                of_persons, counted = beside.unchanged_counts(coded, request, owners) or (None, None)
+            yield from _followed(connection, expected, beside)
             if request.input.keyed is not None:
                 yield from pseudonym_checks(connection, request.input, table.names, expected.columns, sources)
             if request.preset == PRESET:
@@ -84,25 +118,60 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
             yield from limit_checks(connection, request, shown_in, expected, original)
             if request.file:
                 yield class_order_check(hidden, _classes(connection, expected, window(len(original.origin))))
+            if after is not None:
+                after(connection, expected, coded)
 
+        written = request.release, request.form
         verdict = verify_release(
-            request.release,
-            request.form,
-            expected,
-            original,
-            resources=limits,
-            progress=progress,
-            groups=request.groups,
-            more=more,
-            database=connection,
+            *written, expected, original, limits, progress, groups=request.groups, more=more, database=connection
         )
-    checks += [_left_out(request, verdict, original)]
-    return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted)
+    checks += [_left_out(request, verdict, original, owners)]
+    both = (counted, of_persons)
+    if not any(one is not None and (one.given_back or one.by) for one in both):
+        counted, of_persons = (one and _by_known_rows(one, request, verdict) for one in both)
+    return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted, beside=of_persons)
+
+
+def _by_known_rows(counted: UnchangedCounts, request: Request, verdict: Verdict) -> UnchangedCounts:
+    """Where some rows of a person may be known, as many share them as was counted, if nothing is given back.
+
+    What is given back is not counted beside known rows; then those with the same whole history are, who are fewer.
+    """
+    persons = verdict.sizes.persons
+    if request.persons is None or request.persons.known_rows is None or persons is None:
+        return counted
+    sets = tuple(replace(one, effective_k=persons.smallest, people_below_k=0) for one in counted.sets)
+    return replace(counted, sets=sets, people_below_k=0, advice=None)
+
+
+def _files(request: Request) -> list[Path]:
+    """The files of a release: its rows, and its groups if these have a table of their own."""
+    return [path for path in (request.release, request.groups) if path is not None]
+
+
+def _with_owners(request: Request, table: InputTable) -> tuple[InputTable, Owners | None]:
+    """Whose rows those of the input are, and the input with days in place of dates that order them, if released."""
+    if request.persons is None:
+        return table, None
+    owners, order = Owners.of(table, request.persons), request.persons.order
+    if order is None or order not in request.role(Role.QUASI_IDENTIFIER):
+        return table, owners
+    return with_days(table, owners, order), owners
+
+
+def _followed(connection: Any, expected: Expected, beside: PersonsTable | None) -> Iterator[Check]:
+    """The checks of pseudonyms of persons, where recipients can follow them, and of the table of persons."""
+    if expected.owners is None or expected.pseudonym is None:
+        return
+    place = list(expected.columns).index(expected.pseudonym)
+    yield from person_pseudonym_checks(connection, expected.pseudonym, place, expected.owners)
+    if beside is not None:
+        yield from beside.checks(connection, expected)
 
 
 def _rare_values(connection: Any, request: Request, expected: Expected, everybody: Any) -> Check:
     """No cell names what fewer people have than was asked for."""
-    register(connection, everybody.select(expected.columns), "everybody")
+    register(connection, everybody, "everybody")
     return RareValues(
         connection,
         expected.columns,
@@ -114,7 +183,16 @@ def _rare_values(connection: Any, request: Request, expected: Expected, everybod
         hierarchies=expected.hierarchies,
         escapes=request.form.kind == "csv",
         pair=request.groups is not None,
+        person=None if expected.owners is None else column(len(expected.columns)),
     ).check()
+
+
+def _everybody(table: InputTable, sources: Sequence[ReleasedColumn], owners: Owners | None) -> Any:
+    """All rows of the input in the columns of the release, and the person of each, if somebody may have several."""
+    import pyarrow as pa
+
+    rows = all_rows(table, sources)
+    return rows if owners is None else rows.append_column("whose row", pa.array(owners.codes))
 
 
 def _digest(path: Path) -> str:
@@ -143,11 +221,13 @@ def _input_check(request: Request, table: InputTable) -> Check:
 def expected_columns(request: Request, header: Sequence[str]) -> list[ReleasedColumn]:
     """What the release must consist of: all columns but identifiers and those to drop, in the order of the input.
 
-    A number may be shown by its bounds, in two columns.
+    A number may be shown by its bounds, in two columns. The person is released, as a pseudonym, if recipients can
+    follow persons.
     """
     sources = []
+    linked = request.persons is not None and request.persons.linked
     for known in request.columns:
-        if known.role in NOT_RELEASED:
+        if known.role in NOT_RELEASED and not (linked and known.role is Role.PERSON):
             continue
         ends = [written(known.name + end, request) for end in (LOW, HIGH)]
         spread = known.role is Role.QUASI_IDENTIFIER and known.type.is_numeric and set(ends) <= set(header)
@@ -161,7 +241,13 @@ def _names(sources: Sequence[ReleasedColumn], column: str) -> list[str]:
     return [one.name for one in sources if one.column.name == column]
 
 
-def asked_of(request: Request, sources: Sequence[ReleasedColumn], people: People | None, rows: int = 0) -> Expected:
+def asked_of(
+    request: Request,
+    sources: Sequence[ReleasedColumn],
+    people: People | None,
+    rows: int = 0,
+    owners: Owners | None = None,
+) -> Expected:
     """What has to be recounted of a table of so many rows, in the names of the written file."""
     quasi = request.role(Role.QUASI_IDENTIFIER)
     known = request.requirement.sets(quasi)
@@ -176,6 +262,8 @@ def asked_of(request: Request, sources: Sequence[ReleasedColumn], people: People
     may_lose = sum(one.k - 1 for one in known) if request.loses_rows and not further else 0
     if request.lose is not None:
         may_lose = rows_to_lose(request.lose, rows)
+    if owners is not None:
+        may_lose = _persons_may_lose(may_lose, rows, owners, by_method=request.lose is None)
     return Expected(
         promises=[(promise, columns(one.names), one.k) for promise, one in promises],
         columns=[one.name for one in sources],
@@ -191,7 +279,22 @@ def asked_of(request: Request, sources: Sequence[ReleasedColumn], people: People
         people=people,
         extremes=request.extremes,
         keyed=columns([column.name for column in request.columns if column.role in KEYED]),
+        owners=owners,
+        pseudonym=next((one.name for one in sources if one.column.role is Role.PERSON), None),
     )
+
+
+def _persons_may_lose(may_lose: int, rows: int, owners: Owners, *, by_method: bool) -> int:
+    """How many rows may be left out where a person may have several.
+
+    Those without a person, if they are dropped; any, where persons keep as many rows as others; where a method may
+    leave out fewer than k rows, all rows of fewer than k persons.
+    """
+    if owners.persons.linked:
+        return rows
+    if by_method and may_lose and owners.losers <= may_lose:
+        return rows
+    return may_lose + owners.nobodys
 
 
 def _further(request: Request) -> tuple[Further, ...]:
@@ -242,9 +345,11 @@ def _order_checks(request: Request, hidden: Sequence[tuple[str, Any]], origin: A
     return checks
 
 
-def _left_out(request: Request, verdict: Verdict, original: Original | Originals) -> Check:
-    """As many rows are missing as the program says."""
-    lost = original.rows - verdict.sizes.rows
+def _left_out(
+    request: Request, verdict: Verdict, original: Original | Originals, owners: Owners | None = None
+) -> Check:
+    """As many rows are missing as the program says, beside those of nobody."""
+    lost = original.rows - verdict.sizes.rows - (0 if owners is None else owners.nobodys)
     return Check(
         "left out",
         lost == request.left_out,
@@ -263,8 +368,11 @@ def _people(request: Request, sources: Sequence[ReleasedColumn], limits: Resourc
     with connect(limits.share(0.5), None, limits.scratch) as connection:
         table = InputTable.open(connection, request.population, request.scratch, frozenset(by_name))
         people = encoded(table, quasi)
+        owners = None
+        if request.persons is not None and request.persons.column in table.names:
+            owners = Owners.of(table, replace(request.persons, missing="together")).codes
     shown = {_names(sources, column.name)[0]: column.name for column in quasi}
     pairs = [_names(sources, column.name) for column in quasi]
     bounds = [(ends[0], ends[1]) for ends in pairs if len(ends) == 2]
     hierarchies = {at: grown for at, name in shown.items() if (grown := by_name[name].hierarchy)}
-    return People(people, shown, request.requirement.on_population, hierarchies, bounds)
+    return People(people, shown, request.requirement.on_population, hierarchies, bounds, owners)

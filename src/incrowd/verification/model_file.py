@@ -11,11 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import PlanError
-from incrowd.verification.opening import connect, register
+from incrowd.verification.input_table import InputTable
+from incrowd.verification.opening import column, connect, register
+from incrowd.verification.owners import OWNED, Numbers, Owners
 from incrowd.verification.requirements import Further, broken_classes, recount_requirements
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.requirement import Columnwise, part_from_json
+from incrowd.vocabulary.requirements.closeness import ConfidenceCap
+from incrowd.vocabulary.requirements.diversity import EntropyDiversity
 from incrowd.vocabulary.schema import ColumnType
 
 _MOST = 1 << 62  # numbers of a file are held in 64 bits, with room for the sum of two
@@ -72,6 +77,7 @@ class ModelFile:
     smallest: int
     spans: int
     further: tuple[Columnwise, ...] = ()
+    persons: bool = False  # whether persons are promised something, who may have several rows
 
     @classmethod
     def of(cls, data: Any) -> ModelFile:
@@ -91,7 +97,9 @@ class ModelFile:
                 smallest=_whole(data["smallest_span"]),
                 spans=_whole(data["spans"]),
                 further=tuple(_further(part, data["target"]) for part in requirement.get("further", [])),
+                persons=requirement.get("of", "rows") == "persons",
             )
+            _expect(requirement.get("of", "persons") == "persons")
             model._check()
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise PlanError(
@@ -200,40 +208,79 @@ Places = npt.NDArray[np.int64]
 _GROUP, _CLASS = "span", "class"
 
 
-def recount_spans(model: ModelFile, table: EncodedTable, spans: Places) -> tuple[Check, ...]:
-    """A check for each further requirement; ``spans`` is the span of each row."""
-    if not model.further:
+def with_owners(
+    table: EncodedTable, source: InputTable, persons: Persons | None
+) -> tuple[EncodedTable, Numbers | None]:
+    """The rows of a table that have a person, and the person of each; None if every row is one."""
+    if persons is None:
+        return table, None
+    codes = Owners.of(source, persons).codes
+    kept = np.flatnonzero(codes >= 0)
+    return (table, codes) if len(kept) == len(codes) else (table.take(kept), codes[kept])
+
+
+def persons_of(groups: Places, owners: Numbers) -> Places:
+    """How many persons are in each group, from the group and the person of each row."""
+    pairs = np.unique(np.stack([groups, owners]), axis=1)
+    return np.bincount(pairs[0], minlength=int(groups.max(initial=-1)) + 1)
+
+
+def recount_spans(
+    model: ModelFile, table: EncodedTable, spans: Places, owners: Numbers | None = None
+) -> tuple[Check, ...]:
+    """A check for each further requirement; ``spans`` is the span of each row.
+
+    ``owners``: the person of each row, if rows are not persons; then what the model promises of l and of the
+    confidence is among the further requirements.
+    """
+    requirements = _requirements(model, table, owners)
+    if not requirements:
         return ()
-    column = table[model.target]
     with connect() as connection:
-        names = register(connection, _rows(spans, column.codes.astype(np.int64)), "released")
-        return recount_requirements(connection, names, [[_GROUP]], _requirements(model, table))
+        names, whose = _registered(connection, spans, _classes(model, table), owners)
+        return recount_requirements(connection, names, [[_GROUP]], requirements, whose)
 
 
-def unsafe_nodes(model: ModelFile, table: EncodedTable, arrived: Places) -> set[int]:
-    """The nodes whose own rows break a further requirement; ``arrived`` is nodes x classes of the model."""
-    if not model.further:
+def unsafe_nodes(model: ModelFile, table: EncodedTable, resting: Places, owners: Numbers | None = None) -> set[int]:
+    """The nodes whose own rows break a further requirement; ``resting`` is the node at which each row comes to rest."""
+    requirements = _requirements(model, table, owners)
+    if not requirements:
         return set()
-    resting = arrived.copy()
-    for number, node in enumerate(model.nodes):
-        for test in node.tests:
-            resting[number] -= arrived[test.child]
-    nodes, classes = np.nonzero(resting)
-    times = resting[nodes, classes]
-    present = sorted(set(nodes.tolist()))
+    present = sorted(set(resting.tolist()))
     with connect() as connection:
-        names = register(connection, _rows(np.repeat(nodes, times), np.repeat(classes, times)), "released")
-        broken = [broken_classes(connection, names, [_GROUP], one) for one in _requirements(model, table)]
+        names, whose = _registered(connection, resting, _classes(model, table), owners)
+        broken = [broken_classes(connection, names, [_GROUP], one, whose) for one in requirements]
     return {present[number - 1] for each in broken for number in each}
 
 
-def _requirements(model: ModelFile, table: EncodedTable) -> list[Further]:
+def _requirements(model: ModelFile, table: EncodedTable, owners: Numbers | None) -> list[Further]:
     """The requirements; classes are numbered in their order, which is all that a distance needs."""
     kind = ColumnType.INTEGER if table[model.target].type.has_order else ColumnType.CATEGORICAL
-    return [Further(part, _CLASS, kind) for part in model.further]
+    parts: list[Columnwise] = [*model.further]
+    if owners is not None:
+        parts += [] if model.l is None else [EntropyDiversity(model.l)]
+        parts += [] if model.cap is None else [ConfidenceCap(model.cap)]
+    return [Further(part, _CLASS, kind) for part in parts]
 
 
-def _rows(groups: Places, classes: Places) -> object:
+def _classes(model: ModelFile, table: EncodedTable) -> Places:
+    """The class of each row as a number; all have as many digits, so as text they are in their order as well."""
+    codes = table[model.target].codes.astype(np.int64)
+    return np.asarray(codes + 10 ** len(str(int(codes.max(initial=0)))))
+
+
+def _registered(
+    connection: Any, groups: Places, classes: Places, owners: Numbers | None
+) -> tuple[list[str], Owners | None]:
+    """The group and the class of each row as a table, with the person of each, if rows are not persons."""
     import pyarrow as pa
 
-    return pa.table({_GROUP: groups, _CLASS: classes})
+    rows = {_GROUP: groups, _CLASS: classes}
+    if owners is None:
+        return register(connection, pa.table(rows), "released"), None
+    names = register(connection, pa.table({**rows, "person": owners}), "released")
+    listed = ", ".join(map(column, range(len(rows))))
+    connection.execute(
+        f"CREATE OR REPLACE VIEW {OWNED} AS SELECT {listed}, {column(len(rows))} AS person FROM released"
+    )
+    return names[:-1], Owners(Persons("person"), None, owners, owners)

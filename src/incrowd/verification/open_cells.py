@@ -224,3 +224,22 @@ def in_blocks(codes: Codes, missing: int | None, size: int) -> Codes:
 def distinct(codes: Codes) -> int:
     """How many different codes there are."""
     return int(np.count_nonzero(np.bincount(codes)))
+
+
+def histories(classes: Codes, owners: Codes) -> Codes:
+    """For each row the number of what its person has: its classes, in their order and as often as it has them.
+
+    Examples
+    --------
+    >>> histories(np.array([5, 5, 7, 5, 7]), np.array([0, 1, 1, 2, 2])).tolist()
+    [0, 1, 1, 1, 1]
+    """
+    order = np.lexsort((classes, owners))
+    rows = np.bincount(owners)
+    begin, width = np.cumsum(rows) - rows, int(classes.max(initial=0)) + 1
+    numbers = rows.astype(np.int64)  # who has another number of rows has another history
+    for place in range(int(rows.max(initial=0))):
+        there = np.flatnonzero(rows > place)
+        before = compact(numbers[there] * width + classes[order[begin[there] + place]])[1]
+        numbers[there] = before
+    return compact((rows * (int(numbers.max(initial=0)) + 1) + numbers)[owners])[1]  # who has no row has no history

@@ -39,6 +39,8 @@ class People:
         What is required.
     hierarchies, bounds
         As in :class:`~incrowd.verification.request.Expected`.
+    owners
+        For each row of the table the number of its person, if persons may have several rows.
     """
 
     table: EncodedTable
@@ -46,16 +48,24 @@ class People:
     requirements: Sequence[KMap | DeltaPresence]
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     bounds: Sequence[tuple[str, str]] = ()
+    owners: Counts | None = None
 
 
 def recount_population(
-    connection: Any, names: Sequence[str], quasi_identifiers: Sequence[str], people: People | None
+    connection: Any,
+    names: Sequence[str],
+    quasi_identifiers: Sequence[str],
+    people: People | None,
+    *,
+    persons: bool = False,
 ) -> tuple[Check, ...]:
-    """A check for each requirement on the population."""
+    """A check for each requirement on the population; with ``persons`` those of the table ``owned`` are counted."""
     if people is None:
         return ()
     keys = ", ".join(column(names.index(name)) for name in quasi_identifiers)
-    looks = connection.execute(f"SELECT count(*), {keys} FROM released GROUP BY {keys}").fetchall()
+    counted = "count(DISTINCT person)" if persons else "count(*)"
+    table = "owned" if persons else "released"
+    looks = connection.execute(f"SELECT {counted}, {keys} FROM {table} GROUP BY {keys}").fetchall()
     rows = [int(each[0]) for each in looks]
     fitting, nobody = _Matching(people).counted([dict(zip(quasi_identifiers, each[1:], strict=True)) for each in looks])
     return tuple(_check(part, rows, fitting, nobody) for part in people.requirements)
@@ -100,6 +110,12 @@ class _Matching:
         }
         codes = pl.DataFrame({name: people.table[own].codes for name, own in people.columns.items()})
         alike = codes.group_by(codes.columns).len("people of a kind")
+        self._persons: Any = None
+        if people.owners is not None:
+            whose = pl.Series("people of a kind", people.owners)
+            alike = codes.with_columns(whose).group_by(codes.columns).agg("people of a kind")
+            self._persons = alike["people of a kind"]
+            alike = alike.with_columns(pl.col("people of a kind").list.len())
         self._kinds = {name: alike[name].to_numpy() for name in people.columns}
         self._sizes: Counts = alike["people of a kind"].to_numpy().astype(np.int64)
 
@@ -113,8 +129,14 @@ class _Matching:
                 fits = self._readers[name].fitting(cell)
                 left = left if fits is None else left[fits[kinds[left]]]
             met[left] = True
-            fitting.append(int(self._sizes[left].sum()))
-        return fitting, int(self._sizes[~met].sum())
+            fitting.append(self._different(left))
+        return fitting, self._different(np.arange(len(met))) - self._different(np.flatnonzero(met))
+
+    def _different(self, kinds: Counts) -> int:
+        """How many people are of one of these kinds; somebody with several rows may be of several."""
+        if self._persons is None:
+            return int(self._sizes[kinds].sum())
+        return int(self._persons.gather(kinds).explode().drop_nulls().n_unique())
 
 
 class _Reader:

@@ -85,7 +85,7 @@ class Verifier:
     @classmethod
     def start(cls) -> Verifier:
         """Start it: by the same interpreter, from the same place, deaf to what interrupts this program."""
-        command = [sys.executable, "-m", "incrowd.verification"]
+        command = [sys.executable, "-P", "-m", "incrowd.verification"]  # no module of the folder that data lie in
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         apart: dict[str, Any] = {"start_new_session": True}

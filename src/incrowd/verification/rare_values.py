@@ -48,6 +48,8 @@ class RareValues:
         Whether text that rare_looks like a formula was written with an apostrophe before it.
     pair
         Whether counts come from a table of their own, where values stand alone in a cell.
+    person
+        The column of the table with everybody that says whose row it is; without it every row is a person.
     """
 
     connection: Any
@@ -60,6 +62,7 @@ class RareValues:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     escapes: bool = False
     pair: bool = False
+    person: str | None = None
 
     def check(self) -> Check:
         """The check that no cell does."""
@@ -78,7 +81,12 @@ class RareValues:
         (kind,) = self.connection.execute(f"SELECT typeof({at}) FROM original LIMIT 1").fetchall()[0]
         number = None if kind in ("VARCHAR", "BOOLEAN") else f"day({at})" if kind == "DATE" else f"{at}::DOUBLE"
         own = number or f"{at}::VARCHAR"
-        self._make(f"TABLE rare_valued AS SELECT {own} AS own, count(*) AS n FROM {self.everybody} GROUP BY ALL")
+        if self.person is not None:  # who has a value has it once, and nobody else counts
+            there = f"{self.everybody} WHERE {self.person} >= 0"
+            self._make(f"TABLE rare_facts AS SELECT DISTINCT {own} AS own, {self.person} AS person FROM {there}")
+            self._make("TABLE rare_valued AS SELECT own, count(*) AS n FROM rare_facts GROUP BY ALL")
+        else:
+            self._make(f"TABLE rare_valued AS SELECT {own} AS own, count(*) AS n FROM {self.everybody} GROUP BY ALL")
         high = dict(self.bounds).get(name)
         if high is not None:
             self._name_ends(at, self._at(high))
@@ -136,10 +144,19 @@ class RareValues:
             "TABLE intervals AS SELECT look, name, low_end(name) AS low, high_end(name) AS high FROM names "
             "WHERE starts_with(name, '(') AND low < high"
         )
+        between = (
+            "SELECT look, name, coalesce(h.up_to, 0) - coalesce(l.up_to, 0) AS n FROM intervals AS i "
+            "ASOF LEFT JOIN numbered AS h ON i.high >= h.own ASOF LEFT JOIN numbered AS l ON i.low >= l.own"
+        )
+        if self.person is not None:  # somebody may have several numbers of an interval
+            between = (
+                "SELECT look, name, coalesce(n, 0) AS n FROM intervals LEFT JOIN (SELECT low, high, "
+                "count(DISTINCT person) AS n FROM (SELECT DISTINCT low, high FROM intervals) AS i JOIN rare_facts AS f "
+                "ON f.own > i.low AND f.own <= i.high GROUP BY low, high) USING (low, high)"
+            )
         return (
             "SELECT look, name, n FROM names JOIN rare_valued ON number(name) = own OR (name = '?' AND own IS NULL) "
-            "UNION SELECT look, name, coalesce(h.up_to, 0) - coalesce(l.up_to, 0) FROM intervals AS i "
-            "ASOF LEFT JOIN numbered AS h ON i.high >= h.own ASOF LEFT JOIN numbered AS l ON i.low >= l.own "
+            f"UNION {between} "
             "UNION SELECT look, name, coalesce(n, 0) FROM (SELECT look, name, "
             "unnest([low_end(name), high_end(name)]) AS edge FROM names WHERE starts_with(name, '[')) "
             "LEFT JOIN rare_valued ON edge = own "
@@ -154,10 +171,12 @@ class RareValues:
         pairs = list(groups_and_values(hierarchy)) if hierarchy is not None else []
         table = {"label": [label for label, _ in pairs], "value": [value for _, value in pairs]}
         self.connection.register("labelled", pa.table(table, pa.schema({"label": pa.string(), "value": pa.string()})))
+        counted, valued = ("sum(n)", "rare_valued") if self.person is None else ("count(DISTINCT person)", "rare_facts")
+        one = "n" if self.person is None else "person"
         (cells,) = self.connection.execute(
             f"WITH named AS ({named}), "
-            "below AS (SELECT label, sum(n) AS people FROM (SELECT DISTINCT label, own, n FROM labelled JOIN"
-            " rare_valued ON value = own::VARCHAR OR number(value) = TRY_CAST(own AS DOUBLE)) GROUP BY label), "
+            f"below AS (SELECT label, {counted} AS people FROM (SELECT DISTINCT label, own, {one} FROM labelled JOIN"
+            f" {valued} ON value = own::VARCHAR OR number(value) = TRY_CAST(own AS DOUBLE)) GROUP BY label), "
             "rare AS (SELECT DISTINCT look FROM named LEFT JOIN below ON name = label "
             f"WHERE coalesce(people, n) < {self.people}) "
             "SELECT coalesce(sum(cells), 0) FROM rare JOIN rare_looks USING (look)"

@@ -20,11 +20,13 @@ import numpy.typing as npt
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import Keying
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.requirement import Requirement, requirement_from_json
 from incrowd.vocabulary.schema import Column, ColumnType, Role
 
 if TYPE_CHECKING:  # those who ask write the document; only the verification counts
     from incrowd.verification.class_sizes import Promises
+    from incrowd.verification.owners import Owners
     from incrowd.verification.population import People
     from incrowd.verification.requirements import Further
 
@@ -137,8 +139,13 @@ class Request:
         For some columns the coarsest level of their hierarchy that a cell may show; 0 are the leaves.
     apart
         For some columns sets of values, or ``*``: the cell of a row with such a value stands for none outside its set.
+    persons
+        Whose rows they are, and what recipients may follow; None if every row is a person.
     lose
         How many rows may be left out, as the user says it: a share or a number; None if nothing was said.
+    static
+        The request of the table of persons that is released beside these rows, one row for each, under the same
+        pseudonyms; None if there is no such table.
     population
         The people the rows are from, for requirements about them.
     memory, threads, scratch
@@ -167,6 +174,8 @@ class Request:
     at_most: Mapping[str, int] = field(default_factory=dict)
     apart: Mapping[str, Any] = field(default_factory=dict)
     lose: str | float | None = None
+    persons: Persons | None = None
+    static: Request | None = None
     population: InputFile | None = None
     memory: int | None = None
     threads: int = 1
@@ -178,18 +187,26 @@ class Request:
 
     def to_text(self) -> str:
         """The document."""
+        return json.dumps(self._data(), default=_plain, ensure_ascii=False)
+
+    def _data(self) -> dict[str, Any]:
         data = {one.name: getattr(self, one.name) for one in fields(self)}
         data["columns"] = [_column_data(column) for column in self.columns]
         data["requirement"] = self.requirement.to_json()
-        return json.dumps(data, default=_plain, ensure_ascii=False)
+        return data | {"static": self.static and self.static._data()}
 
     @classmethod
     def from_text(cls, document: str) -> Request:
         """The request in a document."""
-        data = json.loads(document)
+        return cls._of(json.loads(document))
+
+    @classmethod
+    def _of(cls, data: dict[str, Any]) -> Request:
         data["input"] = _input(data["input"])
+        data["static"] = data["static"] and cls._of(data["static"])
         data["population"] = data["population"] and _input(data["population"])
         data["form"] = FileForm(**data["form"])
+        data["persons"] = data["persons"] and Persons(**data["persons"])
         data["columns"] = tuple(_column(one) for one in data["columns"])
         data["requirement"] = requirement_from_json(data["requirement"])
         hint = data["hint"]
@@ -321,6 +338,10 @@ class Expected:
         Whether intervals may end at the smallest and the largest number of their rows, which was asked for.
     keyed
         Columns that a key makes.
+    owners
+        Whose rows they are, where a person may have several: then persons are counted.
+    pseudonym
+        The column of their pseudonyms, where recipients can follow them.
     """
 
     promises: Promises
@@ -335,3 +356,5 @@ class Expected:
     people: People | None = None
     extremes: bool = False
     keyed: Collection[str] = ()
+    owners: Owners | None = None
+    pseudonym: str | None = None

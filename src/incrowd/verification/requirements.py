@@ -5,21 +5,25 @@ is read. A missing value is a value.
 
 ``cells`` has the rows n of each class g and value v, ``classes`` the rows of each class and how many values it has,
 ``whole`` the rows n of each value and those of the table. All counts are 128-bit whole numbers. Where a definition
-needs logarithms, floats decide what is clear, and :mod:`incrowd.verification.requirements_border` the rest.
+needs logarithms, floats decide what is clear, and :mod:`incrowd.verification.requirements_border` the rest. Where a
+person may have several rows, persons are counted instead (:mod:`incrowd.verification.person_facts`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import HeaderError
 from incrowd.verification import requirements_border as border
+from incrowd.verification.histories import facts_in_histories, make_histories
 from incrowd.verification.meaning import CellMeaning, clean, decide
 from incrowd.verification.opening import column
+from incrowd.verification.owners import OWNED, Owners
+from incrowd.verification.person_facts import Counting, cell_tables, facts_in_classes
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import Columnwise
@@ -234,6 +238,13 @@ class Further:
         return "hierarchical" if self.hierarchy is not None else "ordered" if self.type.has_order else "equal"
 
     @property
+    def counting(self) -> Counting:
+        """What is counted where a person may have several rows."""
+        if isinstance(self.part, TCloseness):
+            return "facts"
+        return "shares" if isinstance(self.part, ConfidenceCap | BetaLikeness | DeltaDisclosure) else "main"
+
+    @property
     def measurable(self) -> bool:
         """Whether the column has what its distance needs."""
         needed = {"equal": True, "ordered": self.type.has_order, "hierarchical": self.hierarchy is not None}
@@ -241,47 +252,102 @@ class Further:
 
 
 def recount_requirements(
-    connection: Any, names: Sequence[str], sets: Sequence[Sequence[str]], requirements: Sequence[Further]
+    connection: Any,
+    names: Sequence[str],
+    sets: Sequence[Sequence[str]],
+    requirements: Sequence[Further],
+    owners: Owners | None = None,
 ) -> tuple[Check, ...]:
     """A check for each requirement: whether every class of rows alike in each set of columns keeps it.
 
-    ``names`` are the columns of the table ``released``, in order.
+    ``names`` are the columns of the table ``released``, in order. With ``owners`` there is the table ``owned``, and
+    persons are counted, in classes or in histories and each tuple of them.
     """
-    return tuple(_check(connection, names, sets, one) for one in requirements)
+    return tuple(_check(connection, names, sets, one, owners) for one in requirements)
 
 
-def _check(connection: Any, names: Sequence[str], sets: Sequence[Sequence[str]], one: Further) -> Check:
+def _check(
+    connection: Any, names: Sequence[str], sets: Sequence[Sequence[str]], one: Further, owners: Owners | None
+) -> Check:
     if one.name not in names:
         raise HeaderError(unknown_column(one.name, names))
     if not one.measurable:
         return Check(str(one.part), False, f"{one.name} has no order, or no hierarchy, to measure the distance by")
-    unread = _value_table(connection, names.index(one.name), one)
+    unread = value_table(connection, names.index(one.name), one, "released" if owners is None else OWNED)
     if unread:
         return Check(str(one.part), False, f"{unread:,} cells of {one.name} are no {one.type}")
+    if owners is not None and owners.persons.known_rows is not None:
+        return Check(str(one.part), False, "this is not counted where some rows of a person are known")
     passed, findings = True, []
     for together in sets:
-        _cell_table(connection, [names.index(name) for name in together])
-        broken, finding = _answer(connection, one)
-        passed &= not broken
-        findings.append(f"{finding}; {len(broken):,} classes break it" if broken else finding)
+        for _ in _counted_tables(connection, [names.index(name) for name in together], one, owners):
+            broken, finding = _answer(connection, one)
+            passed &= not broken
+            findings.append(f"{finding}; {len(broken):,} classes break it" if broken else finding)
     return Check(str(one.part), passed, "; ".join(dict.fromkeys(findings)))
 
 
-def broken_classes(connection: Any, names: Sequence[str], together: Sequence[str], one: Further) -> list[int]:
+def recount_in_histories(connection: Any, one: Further, made: Iterable[None]) -> Check:
+    """A check that all persons with one history keep a requirement, for all histories that are made one by one.
+
+    The table ``valued`` has the value ``v`` of each ``person``.
+    """
+    if not one.measurable:
+        return Check(str(one.part), False, f"{one.name} has no order, or no hierarchy, to measure the distance by")
+    answers = []
+    for _ in made:
+        order = one.order if one.type is ColumnType.ORDERED else ()
+        cell_tables(connection, one.counting, next(facts_in_histories(())), order)
+        answers.append(_answer(connection, one))
+    broken = sum(len(classes) for classes, _ in answers)
+    finding = "; ".join(dict.fromkeys(finding for _, finding in answers))
+    return Check(str(one.part), not broken, f"{finding}; {broken:,} histories break it" if broken else finding)
+
+
+def _counted_tables(connection: Any, positions: Sequence[int], one: Further, owners: Owners | None) -> Iterator[None]:
+    """Make the tables that a requirement is answered by, one time after the other."""
+    if owners is None:
+        _cell_table(connection, positions)
+        yield
+        return
+    facts: Iterable[str]
+    if owners.persons.linked:
+        make_histories(connection, positions, owners)
+        facts = facts_in_histories(positions)
+    else:
+        facts = [facts_in_classes(connection, positions)]
+    for each in facts:
+        cell_tables(connection, one.counting, each, one.order if one.type is ColumnType.ORDERED else ())
+        yield
+
+
+def necessary_of_rows(requirements: Sequence[Further]) -> tuple[Further, ...]:
+    """Those that rows must keep, if persons do who may have several of them: for who cannot tell whose rows they are.
+
+    A class has at least as many values as its persons have main values. A share of rows says nothing of persons.
+    """
+    return tuple(one for one in requirements if isinstance(one.part, DistinctDiversity))
+
+
+def broken_classes(
+    connection: Any, names: Sequence[str], together: Sequence[str], one: Further, owners: Owners | None = None
+) -> list[int]:
     """The classes that break a requirement, numbered from 1 in the order of the columns' values."""
-    _value_table(connection, names.index(one.name), one)
-    _cell_table(connection, [names.index(name) for name in together])
-    return sorted(_answer(connection, one)[0])
+    value_table(connection, names.index(one.name), one, "released" if owners is None else OWNED)
+    broken: set[int] = set()
+    for _ in _counted_tables(connection, [names.index(name) for name in together], one, owners):
+        broken |= {int(number) for number in _answer(connection, one)[0]}
+    return sorted(broken)
 
 
-def _value_table(connection: Any, position: int, one: Further) -> int:
+def value_table(connection: Any, position: int, one: Further, rows: str = "released") -> int:
     """The table ``valued``: the released rows with the value ``v`` of the column; how many cells cannot be read."""
-    raw = f"CAST(released.{column(position)} AS VARCHAR)"
-    meaning = decide(connection, "released", raw, CellMeaning(one.type, missing=one.missing))
+    raw = f"CAST({rows}.{column(position)} AS VARCHAR)"
+    meaning = decide(connection, rows, raw, CellMeaning(one.type, missing=one.missing))
     read, kind = clean(raw, one.missing), _SQL_TYPES.get(one.type)
     value = meaning.value(raw) if kind is None else f"CAST({meaning.value(raw)} AS {kind})"
     connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE valued AS SELECT released.*, {read} AS written, {value} AS v FROM released"
+        f"CREATE OR REPLACE TEMP TABLE valued AS SELECT {rows}.*, {read} AS written, {value} AS v FROM {rows}"
     )
     gone = "isnan(TRY_CAST(written AS DOUBLE))" if kind == "DOUBLE" else "false"
     query = f"SELECT count(*) FROM valued WHERE written IS NOT NULL AND v IS NULL AND NOT coalesce({gone}, false)"

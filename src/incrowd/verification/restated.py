@@ -13,16 +13,21 @@ import numpy.typing as npt
 from incrowd.verification.alone import count_alone
 from incrowd.verification.beside import MOST_CELLS
 from incrowd.verification.class_sizes import Promises, open_written, recount_promises, sizes_of, unify
+from incrowd.verification.coded import CodedCells
 from incrowd.verification.delimited import check_count
 from incrowd.verification.keyed import form_check
 from incrowd.verification.opening import column, connect, guarded, register
+from incrowd.verification.owners import Owners
 from incrowd.verification.pair import open_pair
+from incrowd.verification.person_counts import recount_persons
+from incrowd.verification.pseudonyms import released_form_check
 from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.verification.shown import count_shown
 from incrowd.verification.unchanged import UnchangedColumn
 from incrowd.verification.unchanged_counts import Alone
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.forms import FileForm
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.resources import Resources
 
 
@@ -44,6 +49,9 @@ class Stated:
         The columns that are released as they came, and what each was called: target, sensitive or other.
     pseudonyms
         The columns that hold pseudonyms.
+    persons, followed
+        Whose rows they are, and the column of their pseudonyms where recipients can follow them: persons are then
+        counted by these, and nobody can tell from the release whether each person has one.
     """
 
     columns: Sequence[str]
@@ -53,6 +61,8 @@ class Stated:
     further: Sequence[Further] = ()
     unchanged: Mapping[str, str] = field(default_factory=dict)
     pseudonyms: Sequence[str] = ()
+    persons: Persons | None = None
+    followed: str | None = None
 
 
 def recount_stated(
@@ -89,11 +99,29 @@ def _recounted(connection: Any, names: Sequence[str], stated: Stated, before: tu
     if not same:
         return Verdict(sizes_of([]), (columns, *before))
     sizes, counted = recount_promises(connection, names, stated.promises)
-    further = recount_requirements(connection, names, [keys for _, keys, _ in stated.promises], stated.further)
+    owners = _followed(connection, names, stated)
+    if owners is not None:
+        sizes, counted = recount_persons(connection, names, stated.promises, owners)
+    sets = [keys for _, keys, _ in stated.promises]
+    further = recount_requirements(connection, names, sets, stated.further, owners)
     shown = count_shown(connection, names, stated.quasi_identifiers, stated.counts)
     alone = _alone(connection, names, stated.unchanged, sizes.rows)
-    formed = (form_check(connection, name, names.index(name)) for name in stated.pseudonyms)
+    formed = [form_check(connection, name, names.index(name)) for name in stated.pseudonyms]
+    if stated.followed is not None:
+        formed.append(released_form_check(connection, stated.followed, names.index(stated.followed)))
     return Verdict(sizes, (columns, *before, *counted, *further, *formed), None, shown, alone=alone)
+
+
+def _followed(connection: Any, names: Sequence[str], stated: Stated) -> Owners | None:
+    """The persons of the released rows by their pseudonyms, with the table of both; None if there are none."""
+    if stated.persons is None or stated.followed is None:
+        return None
+    cells = connection.sql(f"SELECT {column(names.index(stated.followed))}::VARCHAR FROM released").to_arrow_table()
+    coded = CodedCells.of(cells.column(0))
+    numbers = np.arange(len(coded.words))
+    owners = Owners(stated.persons, coded.words, numbers, coded.codes, 0, np.arange(len(coded.codes)))
+    owners.register(connection, copy=True)
+    return owners
 
 
 def _alone(connection: Any, names: Sequence[str], roles: Mapping[str, str], rows: int) -> Alone | None:

@@ -1,5 +1,7 @@
 """Recount a published tree: is every span shared by enough rows, and are its counts those of the table?
 
+Where a person may have several rows, every span is shared by enough persons.
+
 By the definition (Friedman, Schuster, Wolff, "k-Anonymous Decision Tree Induction", PKDD 2006, section 2), and from the
 written JSON alone: nothing is shared with the induction or with the model's own class. The span of a row is the set of
 places where it may come to rest when its private attributes take every value of their domains; of a private number, one
@@ -20,9 +22,18 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError, PlanError, SchemaError
-from incrowd.verification.model_file import ModelAttribute, ModelFile, ModelNode, Test, recount_spans, unsafe_nodes
+from incrowd.verification.model_file import (
+    ModelAttribute,
+    ModelFile,
+    ModelNode,
+    Test,
+    persons_of,
+    recount_spans,
+    unsafe_nodes,
+)
+from incrowd.verification.owners import Numbers
 from incrowd.verification.requirements_border import diverse
-from incrowd.verification.verdict import Check, ClassSizes, Verdict
+from incrowd.verification.verdict import Check, ClassSizes, PersonCounts, Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 
 MOST_VISITS = 50_000_000  # they may double with every private attribute: without a bound it would not end
@@ -32,7 +43,9 @@ Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
 
 
-def verify_spans(data: Any, table: EncodedTable, *, most_visits: int = MOST_VISITS) -> Verdict:
+def verify_spans(
+    data: Any, table: EncodedTable, owners: Numbers | None = None, *, most_visits: int = MOST_VISITS
+) -> Verdict:
     """Whether a model, as the plain data of its JSON file, keeps what it promises about its training table.
 
     Parameters
@@ -41,6 +54,8 @@ def verify_spans(data: Any, table: EncodedTable, *, most_visits: int = MOST_VISI
         What ``json.load`` gives for the file of a model.
     table
         The training table: the tested attributes and the class, typed as the model says.
+    owners
+        The number of the person of each row, if a person may have several: persons are then counted.
     most_visits
         How many visits of distinct public tuples to nodes are allowed. They can grow exponentially with the number of
         private attributes.
@@ -67,23 +82,49 @@ def verify_spans(data: Any, table: EncodedTable, *, most_visits: int = MOST_VISI
     model = ModelFile.of(data)
     if table.height == 0:
         raise SchemaError("The table has no rows; there is nothing to verify.")
+    if model.persons and owners is None:
+        raise ParameterError(
+            "This model counts persons, who may have several rows. Give the recipe that names the column with them."
+        )
     classes = _classes(model, table)
     columns = {name: _Values.of_rows(table[name], model.attributes[name]) for name in model.tested}
     spans = _Spans(model, columns, table.height, most_visits).of_rows()
-    shape = (spans.max() + 1, len(model.classes))
-    counts = np.bincount(np.ravel_multi_index((spans, classes), shape), minlength=math.prod(shape)).reshape(shape)
-    sizes = counts.sum(axis=1) if model.class_private else counts[counts > 0]
-    arrived = _arrivals(model, columns, classes)
+    counts = _by_class(model, spans, classes)
+    rows = counts.sum(axis=1) if model.class_private else counts[counts > 0]
+    people = rows if owners is None else _people(model, spans, classes, owners)
+    arrived, resting = _arrivals(model, columns, classes)
     checks = (
-        *_promises(model, counts, sizes),
-        *recount_spans(model, table, spans),
-        _as_published(model, sizes),
-        _shown_counts(model, table, arrived),
+        *_promises(model, counts, people, owners is not None),
+        *recount_spans(model, table, spans, owners),
+        _as_published(model, people, owners is not None),
+        _shown_counts(model, arrived, _unsafe(model, table, arrived, resting, classes, owners)),
         _labels(model, arrived),
         _domains(model, columns, table),
     )
-    histogram = tuple(sorted(Counter(sizes.tolist()).items()))
-    return Verdict(ClassSizes(table.height, len(sizes), int(sizes.min()), histogram), checks)
+    histogram = tuple(sorted(Counter(rows.tolist()).items()))
+    persons = None if owners is None else _counted(people, spans, owners)
+    return Verdict(ClassSizes(table.height, len(rows), int(rows.min()), histogram, persons), checks)
+
+
+def _counted(people: Places, spans: Places, owners: Numbers) -> PersonCounts:
+    """The persons of spans, and the largest part of a span's rows that is one person's."""
+    pairs, rows = np.unique(np.stack([spans, owners]), axis=1, return_counts=True)
+    share = float((rows / np.bincount(spans)[pairs[0]]).max())
+    histogram = tuple(sorted(Counter(people.tolist()).items()))
+    return PersonCounts(len(np.unique(owners)), 0, int(people.min()), histogram, share)
+
+
+def _by_class(model: ModelFile, groups: Places, classes: Places) -> Places:
+    """Rows of each class in each group."""
+    shape = (int(groups.max()) + 1, len(model.classes))
+    return np.bincount(np.ravel_multi_index((groups, classes), shape), minlength=math.prod(shape)).reshape(shape)
+
+
+def _people(model: ModelFile, groups: Places, classes: Places, owners: Numbers) -> Places:
+    """Persons of each group that occurs; of each class in it, if the class is public."""
+    cells = groups if model.class_private else groups * len(model.classes) + classes
+    people = persons_of(cells, owners)
+    return people[people > 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,29 +282,35 @@ def _classes(model: ModelFile, table: EncodedTable) -> Places:
     return places
 
 
-def _arrivals(model: ModelFile, columns: Mapping[str, _Values], classes: Places) -> Places:
-    """How many rows of each class pass or reach each node."""
+def _arrivals(model: ModelFile, columns: Mapping[str, _Values], classes: Places) -> tuple[Places, Places]:
+    """How many rows of each class pass or reach each node, and the node at which each row comes to rest."""
     counts = np.zeros((len(model.nodes), len(model.classes)), np.int64)
+    resting = np.zeros(len(classes), np.int64)
     waiting = [(0, np.arange(len(classes)))]
     while waiting:
         number, rows = waiting.pop()
         counts[number] = np.bincount(classes[rows], minlength=len(model.classes))
+        resting[rows] = number
         node = model.nodes[number]
         if node.attribute is not None:
             values = columns[node.attribute]
             assert values.codes is not None
             own = values.codes[rows]
             waiting += [(child, rows[going[own]]) for child, going in values.ways(node)]
-    return counts
+    return counts, resting
 
 
-def _promises(model: ModelFile, counts: Places, sizes: Places) -> Iterator[Check]:
-    """k, and what is promised about the classes."""
+def _promises(model: ModelFile, counts: Places, sizes: Places, persons: bool) -> Iterator[Check]:
+    """k, and what is promised about the classes of rows; about those of persons it is recounted apart."""
     below = sizes[sizes < model.k]
-    finding = f"smallest of {len(sizes):,} spans: {sizes.min():,} rows"
-    if len(below):
+    finding = f"smallest of {len(sizes):,} spans: {sizes.min():,} {'persons' if persons else 'rows'}"
+    if len(below) and persons:
+        finding += f"; {len(below):,} spans have fewer than {model.k}"
+    elif len(below):
         finding += f"; {below.sum():,} rows are in {len(below):,} spans below {model.k}"
-    yield Check(f"{model.k}-anonymity of spans", not len(below), finding)
+    yield Check(f"{model.k}-anonymity of spans{' by persons' * persons}", not len(below), finding)
+    if persons:
+        return
     if model.l is not None:
         least = float(_entropies(counts).min())
         passed = _diverse(model, counts)
@@ -299,24 +346,43 @@ def _capped(cap: float, counts: Places) -> bool:
     return bool((largest * share.denominator <= rows * share.numerator).all())
 
 
-def _as_published(model: ModelFile, sizes: Places) -> Check:
-    passed = (model.spans, model.smallest) == (len(sizes), int(sizes.min()))
-    sentence = f"the model says {model.spans:,} spans, the smallest of {model.smallest:,} rows"
+def _as_published(model: ModelFile, sizes: Places, persons: bool) -> Check:
+    passed = (model.spans, model.smallest, model.persons) == (len(sizes), int(sizes.min()), persons)
+    sentence = f"the model says {model.spans:,} spans, the smallest of {model.smallest:,} "
+    sentence += "persons" if model.persons else "rows"
     sentence += "" if passed else f"; recounted {len(sizes):,}, {sizes.min():,}"
     return Check("spans as published", passed, sentence)
 
 
-def _shown_counts(model: ModelFile, table: EncodedTable, arrived: Places) -> Check:
+def _unsafe(
+    model: ModelFile,
+    table: EncodedTable,
+    arrived: Places,
+    resting: Places,
+    classes: Places,
+    owners: Numbers | None,
+) -> set[int]:
+    """The leaves that are too small, or too uneven, to show their counts."""
+    uneven = unsafe_nodes(model, table, resting, owners)
+    if owners is None:
+        return uneven | {i for i in range(len(model.nodes)) if not _may_show(model, arrived[i : i + 1])}
+    cells = resting if model.class_private else resting * len(model.classes) + classes
+    few = np.flatnonzero(persons_of(cells, owners) < model.k)
+    there = np.unique(cells)
+    small = few[np.isin(few, there)] // (1 if model.class_private else len(model.classes))
+    return uneven | set(small.tolist()) | set(np.flatnonzero(arrived.sum(axis=1) == 0).tolist())
+
+
+def _shown_counts(model: ModelFile, arrived: Places, unsafe: set[int]) -> Check:
     """The counts that leaves show: those of the table, and enough rows to be shown."""
     shown = [i for i, node in enumerate(model.nodes) if node.counts is not None]
     wrong = sum(model.nodes[i].counts != tuple(arrived[i].tolist()) for i in shown)
-    uneven = unsafe_nodes(model, table, arrived)
-    unsafe = sum(i in uneven or not _may_show(model, arrived[i : i + 1]) for i in shown)
+    small = sum(i in unsafe for i in shown)
     leaves = sum(not node.tests for node in model.nodes)
     finding = f"{len(shown)} of {leaves} leaves show counts"
     finding += f"; {wrong} of them not as recounted" if wrong else ""
-    finding += f"; {unsafe} of them too small or too uneven to be shown" if unsafe else ""
-    return Check("counts as recounted", not wrong and not unsafe, finding)
+    finding += f"; {small} of them too small or too uneven to be shown" if small else ""
+    return Check("counts as recounted", not wrong and not small, finding)
 
 
 def _may_show(model: ModelFile, counts: Places) -> bool:

@@ -8,7 +8,7 @@ single columns and pairs of columns give back of them (:mod:`incrowd.verificatio
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, product
@@ -24,6 +24,7 @@ from incrowd.verification.open_cells import (
     QuasiIdentifier,
     compact,
     distinct,
+    histories,
     in_blocks,
     own_cells,
 )
@@ -57,6 +58,8 @@ def count_unchanged(
     *,
     pair_tests: int = PAIR_TESTS,
     people_times_sets: int = SETS_AT_MOST,
+    owners: Codes | None = None,
+    linked: bool = False,
 ) -> UnchangedCounts:
     """What unchanged columns give back of a release, and who is alone by them.
 
@@ -70,6 +73,10 @@ def count_unchanged(
         How many pairs of columns are asked about quasi-identifiers at most; what is beyond is told as not counted.
     people_times_sets
         Up to how many people times sets of columns the sets that single out most are looked for one by one.
+    owners
+        The person of each row, if somebody may have several: then groups are as large as they have persons.
+    linked
+        Whether recipients can follow persons: then a group is everybody with the same classes, as often.
 
     Examples
     --------
@@ -80,7 +87,8 @@ def count_unchanged(
     (20, 40, Remedy(columns=('code',), effective_k=40))
     """
     cells = [own_cells(one) for one in quasi_identifiers]
-    return _Counting(cells, quasi_identifiers, unchanged, known, pair_tests).counts(people_times_sets)
+    counting = Counting(cells, quasi_identifiers, unchanged, known, pair_tests, owners, linked)
+    return counting.counts(people_times_sets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,13 +115,14 @@ class _Narrow:
 
 @dataclass(frozen=True)
 class _Count:
-    """One count: with all columns, or without some."""
+    """One count: with all columns, or without some; ``back`` are the rows given back of each quasi-identifier."""
 
     sets: tuple[SetCounts, ...]
     people_below_k: int
     cells: int
     by: tuple[GiveBack, ...]
     not_counted: tuple[NotCounted, ...]
+    back: Mapping[str, Bools]
 
     @property
     def sound(self) -> bool:
@@ -127,7 +136,7 @@ class _Count:
 
 
 @dataclass(eq=False)
-class _Counting:
+class Counting:
     """Counts with and without columns; what a column or a pair can tell is looked for once."""
 
     cells: Sequence[OpenCells]
@@ -135,6 +144,10 @@ class _Counting:
     unchanged: Sequence[UnchangedColumn]
     known: Sequence[KnownSet]
     pair_tests: int
+    owners: Codes | None = None
+    linked: bool = False
+    of_persons: frozenset[str] = frozenset()  # columns that a person has once, whatever its number of rows
+    idle: Bools | None = None  # rows of persons that have only these
     _singles: dict[tuple[str, int], _Narrow] = field(default_factory=dict)
     _pairs: dict[tuple[str, str, int], GiveBackRules | None] = field(default_factory=dict)
     _crowds: dict[tuple[str, int], Codes] = field(default_factory=dict)
@@ -149,9 +162,9 @@ class _Counting:
             hidden_cells=sum(int(cells.open.sum()) for cells in self.cells),
             given_back=first.cells,
             by=first.by,
-            alone=count_alone(self.unchanged, self.rows, people_times_sets),
+            alone=count_alone(self.unchanged, self.rows, people_times_sets, self.owners, linked=self.linked),
             not_counted=(*self._undecidable(), *first.not_counted),
-            advice=self._advice(first),
+            advice=self.advice(first),
         )
 
     @property
@@ -175,7 +188,8 @@ class _Counting:
         order = {name: at for at, name in enumerate([*names, *(cells.name for cells in self.cells)])}
         by.sort(key=lambda one: (-one.cells, [order[name] for name in one.columns], order[one.quasi_identifier]))
         sets, below = self._classes(narrow, back)
-        return _Count(sets, below, sum(int(one.sum()) for one in back), tuple(by), beyond)
+        given = {cells.name: one for cells, one in zip(self.cells, back, strict=True)}
+        return _Count(sets, below, sum(int(one.sum()) for one in back), tuple(by), beyond, given)
 
     def _by_singles(self, names: Sequence[str], at: int, by: list[GiveBack]) -> Codes:
         """For each row the set that all single columns leave of a quasi-identifier."""
@@ -205,7 +219,8 @@ class _Counting:
         rows = np.flatnonzero(cells.open)
         sets = cells.allowed[rows]
         for view in self._views[name]:
-            rules = rules_of(view.codes * cells.width + cells.values, view.width, cells)
+            rows_told, people = self._told((name,), at, view.codes)
+            rules = rules_of(view.codes[rows_told] * cells.width + people.values, view.width, people)
             if rules is not None:
                 sets = joined(rules.narrowed(view.codes[rows], cells, rows), sets, cells.sets)
         return self._narrow((name,), at, rows, sets)
@@ -258,19 +273,40 @@ class _Counting:
         key, cells = (*pair, at), self.cells[at]
         if key not in self._pairs:
             first, second = (self._in_pairs[name] for name in pair)
-            members = Crowd(self._crowd(pair[0], at), second.width), Crowd(self._crowd(pair[1], at))
-            keys = (first.codes * second.width + second.codes) * cells.width + cells.values
-            self._pairs[key] = rules_of(keys, first.width * second.width, cells, members)
+            xs = first.codes * second.width + second.codes
+            rows, people = self._told(pair, at, xs)
+            if people is cells:
+                crowds = [self._crowd(name, at) for name in pair]
+            else:
+                crowds = [_crowd(column, people, rows) for column in (first, second)]
+            members = Crowd(crowds[0], second.width), Crowd(crowds[1])
+            self._pairs[key] = rules_of(
+                xs[rows] * cells.width + people.values, first.width * second.width, people, members
+            )
         return self._pairs[key]
 
     def _crowd(self, name: str, at: int) -> Codes:
         """How many people have each value of a column and of a quasi-identifier."""
         if (name, at) not in self._crowds:
-            column, cells = self._in_pairs[name], self.cells[at]
-            keys = column.codes * cells.width + cells.values
-            counts = np.bincount(keys, minlength=column.width * cells.width)
-            self._crowds[name, at] = counts.reshape(column.width, cells.width)
+            self._crowds[name, at] = _crowd(self._in_pairs[name], self.cells[at], slice(None))
         return self._crowds[name, at]
+
+    def _told(self, columns: Sequence[str], at: int, xs: Codes) -> tuple[Codes | slice, OpenCells]:
+        """The rows from which it is learned what columns tell of a quasi-identifier, and its cells there.
+
+        Of what a person has once, its rows tell the same again and again: no two of them have the same x and value.
+        Who has none of the other columns tells nothing of them.
+        """
+        cells, names = self.cells[at], {*columns, self.cells[at].name}
+        if self.owners is None or self.idle is None:
+            return slice(None), cells
+        rows = np.flatnonzero(~self.idle) if names - self.of_persons else np.arange(self.rows)
+        if names & self.of_persons:
+            keys = compact(compact(xs[rows])[1] * cells.width + cells.values[rows])[1]
+            whose = self.owners[rows]
+            rows = rows[np.unique(keys * (int(whose.max(initial=0)) + 1) + whose, return_index=True)[1]]
+        values = cells.values[rows]
+        return rows, replace(cells, values=values, people=np.bincount(values, minlength=cells.width))
 
     @cached_property
     def _labels(self) -> list[Codes]:
@@ -293,13 +329,26 @@ class _Counting:
                 if cells.name in one.names and back[at].any():
                     sets = np.where(back[at], narrow[at], cells.allowed)
                     classes = compact(classes * len(cells.sets) + sets)[1]
-            sizes = np.bincount(classes)
+            if self.owners is not None and self.linked:
+                classes = histories(classes, self.owners)
+            sizes = self._sizes(classes)
             small = (sizes < one.k)[classes]
-            counts.append(SetCounts(one.names, one.k, int(sizes.min()), int(small.sum())))
+            counts.append(SetCounts(one.names, one.k, int(sizes.min()), self._people(small)))
             below |= small
-        return tuple(counts), int(below.sum())
+        return tuple(counts), self._people(below)
 
-    def _advice(self, first: _Count) -> Remedy | None:
+    def _sizes(self, classes: Codes) -> Codes:
+        """How many people each class has."""
+        if self.owners is None:
+            return np.bincount(classes)
+        most = int(self.owners.max(initial=0)) + 1
+        return np.bincount(compact(classes * most + self.owners)[0] // most)
+
+    def _people(self, rows: Bools) -> int:
+        """How many people have one of these rows."""
+        return int(rows.sum()) if self.owners is None else distinct(self.owners[rows])
+
+    def advice(self, first: _Count) -> Remedy | None:
         """Which columns to name or drop: again and again the one without which most of k is left."""
         out: list[str] = []
         left, counts = first, 0
@@ -316,6 +365,11 @@ class _Counting:
             out.append(best)
             left = tried[best]
         return Remedy(tuple(out), min(one.effective_k for one in left.sets)) if out else None
+
+
+def _crowd(column: _Column, cells: OpenCells, rows: Codes | slice) -> Codes:
+    counts = np.bincount(column.codes[rows] * cells.width + cells.values, minlength=column.width * cells.width)
+    return counts.reshape(column.width, cells.width)
 
 
 def _views(column: UnchangedColumn) -> Iterator[_Column]:

@@ -84,7 +84,7 @@ class UnchangedCounts:
     Parameters
     ----------
     rows
-        People in the release.
+        Rows of the release: people, unless a person may have several; of people it is then persons that are counted.
     sets
         The sets of quasi-identifiers that are known together; one if there is plain k-anonymity.
     people_below_k

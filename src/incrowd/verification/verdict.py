@@ -29,16 +29,66 @@ class Check:
 
 
 @dataclass(frozen=True)
+class PersonCounts:
+    """Persons, counted where they may have several rows.
+
+    Parameters
+    ----------
+    persons, lost
+        How many have a released row, and how many of the input have none.
+    smallest, histogram
+        The fewest persons of a class, and (persons, number of classes with so many), ascending. Where recipients can
+        follow persons, a class is all persons with one history; where an attacker knows some rows of a person only,
+        all persons who have these rows.
+    largest_share
+        The largest part of the rows of a class that one person has.
+    without
+        How many input rows have no person and were left out.
+    strangers
+        How many of the lost persons are not in the table of persons beside this one.
+
+    Examples
+    --------
+    >>> counts = PersonCounts(12, 0, 3, ((3, 4),), 0.5)
+    >>> PersonCounts.from_json(counts.to_json()) == counts
+    True
+    """
+
+    persons: int
+    lost: int
+    smallest: int
+    histogram: tuple[tuple[int, int], ...]
+    largest_share: float
+    without: int = 0
+    strangers: int = 0
+
+    def classes_below(self, k: int) -> int:
+        """Classes of fewer than k persons."""
+        return sum(classes for persons, classes in self.histogram if persons < k)
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts as plain data."""
+        return {**vars(self), "histogram": [list(bar) for bar in self.histogram]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> PersonCounts:
+        """The counts that :meth:`to_json` wrote."""
+        return cls(**{**data, "histogram": tuple((persons, classes) for persons, classes in data["histogram"])})
+
+
+@dataclass(frozen=True)
 class ClassSizes:
     """Groups of rows with the same quasi-identifier values, counted.
 
-    ``histogram`` lists (size, number of classes of that size), ascending.
+    ``histogram`` lists (size, number of classes of that size), ascending; ``persons`` are counted where a person may
+    have several rows.
     """
 
     rows: int
     classes: int
     smallest: int
     histogram: tuple[tuple[int, int], ...]
+    persons: PersonCounts | None = None
 
     @property
     def largest(self) -> int:
@@ -75,6 +125,9 @@ class Verdict:
         What unchanged columns undo; None where it was not counted.
     alone
         Who is alone by unchanged columns, counted from the release alone; None where it was not counted.
+    beside
+        What unchanged columns undo of the table of persons beside this one, counted with both; None where it was not
+        counted.
 
     Examples
     --------
@@ -90,6 +143,7 @@ class Verdict:
     digests: tuple[str, ...] = ()
     unchanged: UnchangedCounts | None = None
     alone: Alone | None = None
+    beside: UnchangedCounts | None = None
 
     @property
     def suppressed(self) -> dict[str, int]:
@@ -121,7 +175,7 @@ class Verdict:
         return 0 if self.passed else 1
 
     def to_json(self) -> dict[str, Any]:
-        """The verdict as plain data."""
+        """The verdict as plain data; what it counted beside classes of rows is not in it."""
         return {
             "passed": self.passed,
             "checks": [check.to_json() for check in self.checks],
@@ -132,13 +186,16 @@ class Verdict:
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any], **counted: Any) -> Verdict:
-        """The verdict in plain data; what it counted beside that is given apart."""
+    def from_json(cls, data: dict[str, Any], persons: dict[str, Any] | None = None, **counted: Any) -> Verdict:
+        """The verdict in plain data; what it counted beside that, also of persons, is given apart."""
         bars = tuple((size, classes) for size, classes in data["class_size_histogram"])
-        sizes = ClassSizes(data["rows"], data["classes"], data["smallest_class"], bars)
+        people = None if persons is None else PersonCounts.from_json(persons)
+        sizes = ClassSizes(data["rows"], data["classes"], data["smallest_class"], bars, people)
         verdict = cls(sizes, tuple(map(Check.from_json, data["checks"])), **counted)
-        unchanged = None if verdict.unchanged is None else UnchangedCounts.from_json(counted["unchanged"])
-        return replace(verdict, digests=tuple(verdict.digests), unchanged=unchanged)
+        unchanged, beside = (
+            counted.get(name) and UnchangedCounts.from_json(counted[name]) for name in ("unchanged", "beside")
+        )
+        return replace(verdict, digests=tuple(verdict.digests), unchanged=unchanged, beside=beside)
 
     def __str__(self) -> str:
         return "\n".join(

@@ -9,7 +9,7 @@ from typing import Any
 
 from incrowd.errors import FileFormatError, ParameterError
 
-VERSION = 4
+VERSION = 5
 LARGEST = 100_000_000  # bytes: a file beyond is no certificate, and is not read into memory
 SUFFIX = ".certificate.json"
 

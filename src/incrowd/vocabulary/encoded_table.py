@@ -133,3 +133,24 @@ class EncodedTable:
     def take(self, rows: npt.NDArray[np.intp]) -> EncodedTable:
         """The given rows, all columns."""
         return EncodedTable({name: column.take(rows) for name, column in self.columns.items()}, len(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class OwnedTable(EncodedTable):
+    """An encoded table, and the person of each row, where a person may have several rows.
+
+    ``words`` has for each number of a person what it is known by in other tables, where numbers are those of this one.
+    """
+
+    owners: Codes
+    words: npt.NDArray[np.int64] | None = None
+
+    @property
+    def persons(self) -> npt.NDArray[np.integer]:
+        """The person of each row, by what it is known by in other tables."""
+        return self.owners if self.words is None else self.words[self.owners]
+
+    def take(self, rows: npt.NDArray[np.intp]) -> OwnedTable:
+        """The given rows, all columns."""
+        some = super().take(rows)
+        return OwnedTable(some.columns, some.height, self.owners[rows], self.words)

@@ -90,6 +90,18 @@ def groups_path(rows: Path) -> Path:
     return rows.with_name(f"{stem}.groups{dot}{endings}")
 
 
+def events_path(persons: Path, events: str) -> Path:
+    """Where the table of events lies, beside the table of persons.
+
+    Examples
+    --------
+    >>> events_path(Path("out.csv"), "visits").name
+    'out.visits.csv'
+    """
+    stem, dot, endings = persons.name.partition(".")
+    return persons.with_name(f"{stem}.{events}{dot}{endings}")
+
+
 def groups_key(columns: Iterable[str]) -> str:
     """The name of the column that numbers the groups: ``group``, unless the table has one of that name.
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError
-from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.released_value import (
     Category,
@@ -37,6 +37,7 @@ from incrowd.vocabulary.released_value import (
     parse_number,
 )
 from incrowd.vocabulary.schema import ColumnType
+from incrowd.vocabulary.value_owners import ValueOwners
 
 Name = Member | Category
 
@@ -53,6 +54,7 @@ class Naming:
 
     column: EncodedColumn  # the column of the table, with the rows of each of its values
     hierarchy: Hierarchy | None = None  # what groups of values are called, if they have names
+    owners: Codes | None = None  # the person of each row of the column, if somebody may have several
     _known: dict[Name, int] = field(default_factory=dict, init=False, repr=False)
 
     def fewest(self, form: Form) -> int | None:
@@ -86,7 +88,7 @@ class Naming:
 
     def _count(self, name: Name) -> int:
         if name is None:
-            return int(self.column.counts[-1])
+            return self._have(range(self.column.width - 1, self.column.width))
         if isinstance(name, Category):
             return self._below.get(name.label, 0)
         if not self.column.type.is_numeric:
@@ -110,22 +112,33 @@ class Naming:
 
     def _equal(self, number: float) -> int:
         first, last = (np.searchsorted(self.column.numbers, number, side) for side in ("left", "right"))
-        return int(self._up_to[last] - self._up_to[first])
+        return self._have(range(int(first), int(last)))
 
     def _inside(self, interval: Interval) -> int:
         numbers = self.column.numbers
         first = 0 if interval.low is None else np.searchsorted(numbers, interval.low, "right")
         last = len(numbers) if interval.high is None else np.searchsorted(numbers, interval.high, "right")
-        return int(self._up_to[last] - self._up_to[first])
+        return self._have(range(int(first), int(last)))
+
+    def _have(self, codes: range) -> int:
+        """How many people have one of these values."""
+        if self._who is not None:
+            return self._who.among(codes)
+        return int(self._up_to[codes.stop] - self._up_to[codes.start])
+
+    @cached_property
+    def _who(self) -> ValueOwners | None:
+        return None if self.owners is None else ValueOwners.of(self.column, self.owners)
 
     @cached_property
     def _up_to(self) -> npt.NDArray[np.int64]:
-        """How many people have one of the first so many numbers."""
-        return np.concatenate([[0], np.cumsum(self.column.counts[:-1])])
+        """How many rows have one of the first so many values, the missing one last."""
+        return np.concatenate([[0], np.cumsum(self.column.counts)])
 
     @cached_property
     def _by_value(self) -> dict[str, int]:
-        return dict(zip(self.column.dictionary.to_list(), self.column.counts[:-1].tolist(), strict=True))
+        each = self.column.counts if self._who is None else self._who.each()
+        return dict(zip(self.column.dictionary.to_list(), each[:-1].tolist(), strict=True))
 
     @cached_property
     def _below(self) -> dict[str, int]:
@@ -133,10 +146,13 @@ class Naming:
         if self.hierarchy is None:
             return {}
         places, leaves = self.hierarchy.find(self.column)[:-1], len(self.hierarchy.leaves)
+        below = {label: self.hierarchy.leaves_below(node) for node, label in enumerate(self.hierarchy.labels)}
+        if self._who is not None:
+            return {
+                label: self._who.among(np.flatnonzero((places >= b.start) & (places < b.stop)))
+                for label, b in below.items()
+            }
         known = places >= 0
         people = np.bincount(places[known], self.column.counts[:-1][known], leaves)
         up_to = np.concatenate([[0], np.cumsum(people)]).astype(np.int64)
-        below = (self.hierarchy.leaves_below(node) for node in range(len(self.hierarchy.labels)))
-        return {
-            label: int(up_to[b.stop] - up_to[b.start]) for label, b in zip(self.hierarchy.labels, below, strict=True)
-        }
+        return {label: int(up_to[b.stop] - up_to[b.start]) for label, b in below.items()}

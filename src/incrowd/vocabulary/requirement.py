@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -210,9 +210,14 @@ class FurtherRequirement(ABC):
 
 
 class OnColumn(FurtherRequirement):
-    """A promise about the values of one column in every group of rows that look alike; None is the target."""
+    """A promise about the values of one column in every group of rows that look alike; None is the target.
+
+    Where a person may have several rows, ``by_main`` says what is counted of its different values in a group: each
+    person once, under the value that most persons of the group have (main values); or the person under each of them.
+    """
 
     on: str | None
+    by_main: ClassVar[bool] = True
 
     @abstractmethod
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
@@ -221,6 +226,20 @@ class OnColumn(FurtherRequirement):
     @abstractmethod
     def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if no release of the table can keep it."""
+
+
+class OnShares(OnColumn):
+    """A promise about the share of a group that has a value: of its rows, or of its persons, who may have several."""
+
+    by_main: ClassVar[bool] = False
+
+    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
+        """Whether each group of rows keeps it."""
+        return self.holds_shares(histograms, histograms.sum(axis=1), subject)
+
+    @abstractmethod
+    def holds_shares(self, bearers: Histograms, sizes: Histograms, subject: RequirementSubject) -> Flags:
+        """Whether each group keeps it, given how many have each value, and how many there are."""
 
 
 class OnPopulation(FurtherRequirement):
@@ -397,6 +416,22 @@ def with_subjects(requirement: Requirement, schema: Schema) -> Schema:
         for column in schema.columns
     )
     return Schema(tuple(columns))
+
+
+def check_persons(requirement: Requirement, persons: int) -> None:
+    """Raise if the table, in which a person may have several rows, has fewer persons than a group must have.
+
+    Examples
+    --------
+    >>> check_persons(KAnonymity(50), 3)
+    Traceback (most recent call last):
+    ...
+    incrowd.errors.RequirementError: k=50 is impossible: the table has 3 persons. Choose k of at most 3, or add persons.
+    """
+    if (k := requirement.smallest_group) > persons:
+        raise RequirementError(
+            f"k={k} is impossible: the table has {persons} persons. Choose k of at most {persons}, or add persons."
+        )
 
 
 def check_columns(requirement: Requirement, columns: Mapping[str, EncodedColumn], schema: Schema) -> None:

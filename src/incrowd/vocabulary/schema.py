@@ -24,14 +24,16 @@ STATED = "stated by you"
 class Role(StrEnum):
     """What a column is for.
 
-    ``identifier`` columns number or name persons and are not released; ``drop`` columns are not released either,
-    whatever they are; ``quasi-identifier`` columns are what an attacker may know and what the release transforms;
+    ``person`` says whose row it is, and is not released; ``identifier`` columns number or name persons and are not
+    released; ``drop`` columns are not released either, whatever they are; ``quasi-identifier`` columns are what an
+    attacker may know and what the release transforms;
     ``sensitive`` columns are what must not be inferred; ``target`` is the class recipients learn to predict;
     ``private`` columns are released unchanged, and the user states that nobody outside knows them; ``pseudonym``
     columns are released as what a secret key makes of their values, ``shifted`` columns as dates that a secret key
     shifts by person; ``other`` columns are released unchanged, and nothing is stated of them.
     """
 
+    PERSON = "person"
     IDENTIFIER = "identifier"
     QUASI_IDENTIFIER = "quasi-identifier"
     SENSITIVE = "sensitive"
@@ -43,7 +45,7 @@ class Role(StrEnum):
     OTHER = "other"
 
 
-NOT_RELEASED = (Role.IDENTIFIER, Role.DROP)
+NOT_RELEASED = (Role.PERSON, Role.IDENTIFIER, Role.DROP)
 """The roles of columns that a release does not have."""
 KEYED = (Role.PSEUDONYM, Role.SHIFTED)
 """The roles of columns that a release has as a key of the holder makes them."""
@@ -119,6 +121,9 @@ class Schema:
         targets = self._named(Role.TARGET)
         if len(targets) > 1:
             raise SchemaError(f"A table has one target; {', '.join(targets)} all claim the role. Keep one.")
+        persons = self._named(Role.PERSON)
+        if len(persons) > 1:
+            raise SchemaError(f"One column says whose row it is; {', '.join(persons)} all claim to. Keep one.")
 
     def __getitem__(self, name: str) -> Column:
         for column in self.columns:
@@ -158,13 +163,19 @@ class Schema:
         return targets[0] if targets else None
 
     @property
+    def person(self) -> str | None:
+        """The column that says whose row it is, if there is one; without it every row is a person."""
+        persons = self._named(Role.PERSON)
+        return persons[0] if persons else None
+
+    @property
     def identifiers(self) -> tuple[str, ...]:
         """The columns that number or name persons."""
         return self._named(Role.IDENTIFIER)
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """The columns that are not released: identifiers, and those to drop."""
+        """The columns that are not released: the person, identifiers, and those to drop."""
         return self._named(*NOT_RELEASED)
 
     @property

@@ -68,7 +68,11 @@ def test_every_attack_answers(files: Path, monkeypatch: pytest.MonkeyPatch) -> N
     found = attack_release(files / "release.csv", files / "people.csv", seed=1, progress=told.append)
     assert [one.attack for one in found.findings] == list(ATTACKS)
     gone = {one.attack for one in found.findings if one.verdict == "not run"}
-    assert gone == {"mean of a group", "tree reconstruction", "suppression pattern"}
+    of_persons = {name for name, one in ATTACKS.items() if "whose row it is" in one.needs}
+    assert gone == {"mean of a group", "tree reconstruction", "suppression pattern"} | of_persons
+    assert {found[name].words for name in of_persons} == {
+        "Every row is a person here: no column was named that says whose row it is."
+    }
     assert len(told) == len(ATTACKS) + 1
     for one in found.findings:
         if one.attack not in gone:

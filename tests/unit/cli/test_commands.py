@@ -95,6 +95,23 @@ def test_inspect_drafts_a_recipe_that_releases(incrowd, tmp_path):
     assert "is the input itself" in err
 
 
+def test_inspect_proposes_whose_rows_they_are(incrowd, tmp_path):
+    rows = [(f"P{i % 40}", f"N{i % 30}", 20 + i % 9, "yn"[i % 2]) for i in range(200)]
+    visits = "\n".join(["patient_id,name,age,ill", *(",".join(map(str, row)) for row in rows)])
+    (tmp_path / "visits.csv").write_text(visits)
+    status, out, _ = incrowd("inspect", "visits.csv", "--target", "ill")
+    assert status == 0
+    assert "whose row it is (40 persons, 5.0 rows each)" in out
+    assert "  incrowd release visits.csv --person patient_id -q age --target ill -k 10 --to OUT.csv" in out
+    roles = {one["name"]: one for one in json.loads(incrowd("inspect", "visits.csv", "--json")[1])["columns"]}
+    assert roles["patient_id"]["role"] == "person"
+    assert roles["patient_id"]["reason"].endswith("40 values have 5.0 rows each on average: whose row it is?")
+    assert roles["name"]["role"] == "identifier"
+    status, out, _ = incrowd("inspect", "visits.csv", "--target", "ill", "--recipe", "recipe.yaml")
+    assert "  incrowd release visits.csv --recipe recipe.yaml --person patient_id --to OUT.csv" in out
+    assert "role: person," in (tmp_path / "recipe.yaml").read_text()
+
+
 def test_methods_are_listed(incrowd):
     status, out, _ = incrowd("methods")
     assert status == 0

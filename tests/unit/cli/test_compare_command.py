@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.visits import make_visits
 from support.waiting import PATIENCE, wait_until
 
 FAST = ("--methods", "mondrian", "-k", "5,20", "--learners", "nb", "--protocol", "holdout", "--jobs", "1")
@@ -31,7 +32,7 @@ def incrowd(command, tmp_path, monkeypatch):
 def test_a_table_is_compared_and_the_cost_told_first(incrowd):
     status, out, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST)
     assert status == 0, err
-    assert re.search(r"^4 trials on 300 rows, about .* on 1 core \(tested on 33% of the rows", err, re.MULTILINE)
+    assert re.search(r"^4 trials on 300 rows, about .* on 1 core \(tested on 33 % of the rows", err, re.MULTILINE)
     assert "4 of 4 trials" in err
     assert "Accuracy of naive Bayes, in per cent" in out
     assert "most frequent class" in out
@@ -45,7 +46,10 @@ def test_the_measure_can_be_chosen(incrowd):
     assert "baseline: class shares" in out
     assert "guess" not in out
     status, _, err = incrowd("compare", "patients.csv", "--target", "readmitted", *FAST, "--measure", "f1")
-    assert (status, err) == (2, "incrowd: The measure must be one of accuracy, balanced-accuracy, auc, log-loss.\n")
+    assert (status, err) == (
+        2,
+        "incrowd: The measure must be one of accuracy, balanced-accuracy, auc, log-loss, person-accuracy.\n",
+    )
 
 
 def test_rows_are_split_by_groups_and_by_time(incrowd):
@@ -63,6 +67,25 @@ def test_rows_are_split_by_groups_and_by_time(incrowd):
         2,
         "incrowd: Column 'sex' has neither dates nor numbers, so its rows have no order in time.",
     )
+
+
+def test_persons_are_split_and_the_split_by_rows_is_called_wrong(incrowd):
+    make_visits(150).write_csv("visits.csv")
+    few = ("--methods", "mondrian", "-k", "5", "--learners", "nb", "--protocol", "2-fold", "--jobs", "1")
+    asked = ("compare", "visits.csv", "--target", "readmitted", *few)
+    status, out, err = incrowd(*asked, "--person", "patient_id")
+    assert status == 0, err
+    assert "6 trials on 562 rows of 150 persons" in err
+    assert "Mean accuracy over persons of naive Bayes, in per cent" in " ".join(out.split())
+    assert "How wrong a split by rows is" in out
+    assert re.search(r"naive Bayes +mondrian, k=5 +\d\d\.\d ±\d+\.\d +\d\d\.\d +[+-]\d+\.\d", out)
+    assert "persons of patient_id stay in one part" in " ".join(out.split())
+    status, out, _ = incrowd(*asked, "--person", "patient_id", "--json", "--measure", "person-accuracy")
+    (table, release) = json.loads(out)["by_rows"]
+    assert (table["method"], release["method"]) == ("unprotected", "mondrian")
+    assert release["too_good_by"] == pytest.approx(release["by_rows_which_is_wrong"] - release["by_persons"])
+    status, _, err = incrowd(*asked, "--person", "patient_id", "--groups", "ward")
+    assert (status, "would be learned from and tested on" in err) == (2, True)
 
 
 def test_results_go_to_a_folder(incrowd, tmp_path):

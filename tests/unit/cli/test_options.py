@@ -8,6 +8,7 @@ from incrowd.cli.options import names, value_of
 from incrowd.errors import ParameterError
 from incrowd.tables.options import RELEASE
 from incrowd.vocabulary.option import Kind, options_of
+from incrowd.vocabulary.persons import PersonColumn
 
 OPTIONS = {one.name: one for groups in RELEASE.values() for group in groups for one in options_of(group)}
 
@@ -73,3 +74,14 @@ def test_every_kind_can_be_written():
     from incrowd.cli.options import _WRITTEN
 
     assert set(_WRITTEN) == set(Kind)
+
+
+def test_commands_that_release_nothing_do_not_speak_of_a_release():
+    measuring = {one.name: one.option.help for one in options_of(PersonColumn)}
+    assert measuring["person"] == "The column that says whose row it is: persons are counted then, not rows."
+    assert "Not released." in OPTIONS["person"].option.help
+    for name in ("person_ids", "missing_persons"):
+        assert measuring[name] == OPTIONS[name].option.help
+    assert list(measuring) == ["person", "person_ids", "missing_persons"]
+    assert "or of persons if you name them" in OPTIONS["k"].option.help
+    assert "held-out rows or persons" in OPTIONS["accuracy"].option.help

@@ -7,6 +7,8 @@ import json
 import pytest
 from test_commands import RELEASE, incrowd  # noqa: F401
 
+from incrowd.attacks.catalog import ATTACKS
+
 
 def told(out):
     return json.loads(out)["certificate"]
@@ -65,7 +67,7 @@ def test_attacks_before_and_after(incrowd, tmp_path):  # noqa: F811
     )
     assert status == 0
     found = told(out)["attacks"]
-    assert len(found["after"]) == len(found["before"]) == 18
+    assert len(found["after"]) == len(found["before"]) == len(ATTACKS)
     by_name = {one["attack"]: one for one in found["after"]}
     assert by_name["row order"]["verdict"] == "no leak found"
     assert {one["attack"]: one["verdict"] for one in found["before"]}["row order"] == "leak"

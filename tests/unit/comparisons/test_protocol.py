@@ -64,5 +64,6 @@ def test_protocols_say_what_they_are():
     assert str(FiveByTwo()) == "5 repetitions of 2-fold cross-validation, not stratified"
     assert str(KFold()) == "10-fold cross-validation, stratified"
     assert str(KFold(3, False, 2)) == "2 repetitions of 3-fold cross-validation, not stratified"
-    assert str(FixedSplit(0.25, stratified=True)) == "tested on 25% of the rows, drawn at random, stratified"
+    assert str(FixedSplit(0.25, stratified=True)) == "tested on 25 % of the rows, drawn at random, stratified"
+    assert FixedSplit().words("persons") == "tested on 33 % of the persons, drawn at random"
     assert str(FixedSplit(train_first=9)) == "learned from the first 9 rows, tested on the others"

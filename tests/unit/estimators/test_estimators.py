@@ -47,6 +47,7 @@ def test_every_method_has_a_face_with_its_parameters():
     assert {face.__name__ for face in FACES} <= set(dir(estimators))
     for face, entry in zip(FACES, METHODS.values(), strict=True):
         taken = {"k", "quasi_identifiers", "require", "class_sensitive", "hierarchies", "output", "deals"}
+        taken |= {"person", "person_ids", "missing_persons"}
         taken |= {"random_state", *entry.parameters}
         taken |= {"known_together"} if entry.by_value else set()
         taken |= {"weights"} if entry.weighs else set()

@@ -27,7 +27,7 @@ from experiments.attacks.adult import (
 )
 from experiments.attacks.page import GOALS, write_adult
 from incrowd.attacks.attack import LEAK, NO_LEAK, NOT_RUN, Finding
-from incrowd.tables.hierarchies.adult import adult_hierarchies
+from incrowd.tables.hierarchies.read import adult_hierarchies
 
 
 def finding(attack: str, measured: float, goal: float | None, verdict: str = NO_LEAK) -> Finding:

@@ -6,9 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.hiding.adversaries import ESTIMATORS, CellFeatures, School, SklearnAdversary, estimator_named
+from incrowd.hiding.adversaries import (
+    ESTIMATORS,
+    BayesAdversary,
+    CellFeatures,
+    School,
+    SklearnAdversary,
+    best,
+    estimator_named,
+)
 from incrowd.hiding.id3 import ID3Adversary
-from incrowd.hiding.naive_bayes import BayesAdversary, best
 from incrowd.hiding.published import PublishedTable
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -105,7 +112,7 @@ def test_id3_reads_no_row_to_find_its_first_test():
         column("c", np.where(rng.random(30_000) < 0.8, a, rng.integers(0, 4, 30_000)), ["1", "2", "3", "4"]),
     )
     shown.show([7], "c", 0)
-    tree = ID3Adversary().study(shown, "c", 0).tree
+    tree = ID3Adversary().study(shown, "c", 0)
     rows = shown.work.rows
     assert tree.attribute == "a"
     assert len(tree.children) == 4

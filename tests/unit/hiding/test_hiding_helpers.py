@@ -10,9 +10,8 @@ import pytest
 from incrowd.hiding.bayes_hiders import DropP
 from incrowd.hiding.id3 import gain_times_rows
 from incrowd.hiding.methods import Options, make_hider
-from incrowd.hiding.on_disk import ScannedRows, ShownCells
 from incrowd.hiding.other_rows import labels_needed
-from incrowd.hiding.published import RowIndex
+from incrowd.hiding.published import RowIndex, ScannedRows, ShownCells
 from incrowd.hiding.request import tells_rows_apart
 from incrowd.tables.reading.draft import Shared
 

@@ -25,6 +25,7 @@ import incrowd
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
 from incrowd.methods.catalog import METHODS
 from incrowd.recipients.encoding import LEARNERS, learner_kind
+from incrowd.releases.certified.consistency import check_consistency
 from incrowd.vocabulary.counts_text import read_counts
 from incrowd.vocabulary.hierarchy import Hierarchy
 
@@ -256,6 +257,26 @@ def test_groups_of_a_hierarchy_are_seen_with_it_and_stay_words_without(method, n
     assert set(leaves) <= {"cook", "smith", "nurse", "vet"}
     assert set(unknown.frame("decoded", seed=1)["job"].dropna()) == shown
     assert "cook" not in json.dumps(release.certificate)
+
+
+def test_hierarchies_that_are_public_travel_in_the_certificate_and_must_be_those_it_names():
+    release = incrowd.release(
+        people(),
+        outputs=incrowd.Outputs(share_hierarchies=True),
+        quasi_identifiers=NAMES,
+        target="ill",
+        class_sensitive=False,
+        k=8,
+        method="mondrian",
+        hierarchies={"job": JOBS},
+    )
+    public = incrowd.open_release(release).frame("decoded", seed=1)["job"].dropna()
+    assert set(public) <= {"cook", "smith", "nurse", "vet"}
+    other = json.loads(json.dumps(release.certificate))
+    other["reading"]["hierarchies"]["job"]["labels"][-1] = "judge"
+    for certificate, standing in ((release.certificate, True), (other, False)):
+        statements = {each.name: each.standing for each in check_consistency(certificate)}
+        assert (statements["reading"] == "holds") is standing
 
 
 def test_rows_of_a_release_by_values_are_seen_as_the_release_shows_them():

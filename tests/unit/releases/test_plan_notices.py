@@ -43,3 +43,32 @@ def test_a_class_with_fewer_rows_than_k_is_told_where_counts_are_released():
     assert ("rare-class", "ill") in notices(frame, form="counts", k=7)
     assert ("rare-class", "ill") not in notices(frame, method="blend", k=6)
     assert ("rare-class", "ill") not in notices(frame, k=7)
+
+
+def test_rare_is_what_few_persons_have():
+    """Ten rows of one person name nobody's crowd; the rarest class is had by one person in six rows."""
+    jobs = ["cook"] * 20 + ["nurse"] * 20 + ["pope"] * 10
+    ill = ["y", "n"] * 22 + ["dead"] * 6
+    whose = [*range(40), *[40] * 10]
+    frame = pl.DataFrame({"job": jobs, "age": [20 + i % 9 for i in range(50)], "ill": ill, "who": whose})
+    plain = notices(frame.drop("who"), form="counts")
+    assert not {code for code, _ in plain} & {"rare-values", "rare-class"}
+    made = incrowd.release(
+        frame, quasi_identifiers=["job", "age"], target="ill", person="who", k=5, method="mondrian", form="counts"
+    )
+    messages = {notice.code: notice.message for notice in made.report.notices}
+    assert messages["rare-values"].startswith("1 value is in rows of fewer than 5 persons of the table")
+    assert messages["rare-class"].startswith("the rarest class has 1 person, fewer than k = 5")
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_another_method_is_not_advised_where_persons_are_followed(linked):
+    who = list(range(48))  # too few for two groups, and all differ: nothing can be shown
+    names = [f"name {i}" for i in who]
+    frame = pl.DataFrame({"job": names, "age": names, "ill": ["y", "n"] * 24, "who": who})
+    asked = {"quasi_identifiers": ["job", "age"], "target": "ill", "person": "who", "k": 30, "method": None}
+    asked |= {"keep_link": True} if linked else {"method": "mondrian"}
+    made = incrowd.release(frame, run=incrowd.Run(seed=1), **asked)
+    (told,) = (notice.message for notice in made.report.notices if notice.code == "little-shown")
+    assert ("another method" in told) is not linked
+    assert told.endswith("hierarchies, fewer quasi-identifiers or a smaller k.")

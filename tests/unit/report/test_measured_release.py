@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from incrowd.api import release
+from incrowd.attacks.catalog import ATTACKS
 from incrowd.errors import ParameterError
 from incrowd.report.certificate import schema
 from incrowd.report.json_schema import faults
@@ -83,7 +84,7 @@ def test_named_attacks_run_and_the_others_are_told_as_not_run():
     found = made.certificate["attacks"]
     ran = {one["attack"] for one in found["after"] if one["verdict"] != "not run"}
     assert ran == {"row order", "homogeneity"}
-    assert len(found["after"]) == 18
+    assert len(found["after"]) == len(ATTACKS)
     assert [one["attack"] for one in found["before"]] == ["row order", "homogeneity"]
     assert list(faults(made.certificate, schema())) == []
 
@@ -100,7 +101,7 @@ def test_attacks_that_cannot_be_set_up_are_told_and_the_release_is_made(monkeypa
     def broken(*_, **__):
         raise SchemaError("There is nothing to look for.")
 
-    monkeypatch.setattr(run, "attack_release", broken)
+    monkeypatch.setattr(run, "attack_scene", broken)
     made = release(people(), measuring=Measuring(attacks=True), **asked())
     assert made.certificate["attacks"] == "not run"
     [told] = [notice for notice in made.report.notices if notice.where == "attacks"]

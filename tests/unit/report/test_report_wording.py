@@ -1,4 +1,6 @@
+import shlex
 import unicodedata
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
@@ -8,12 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from incrowd.cli.options import names
 from incrowd.drawing.wording import clipped, percent, plain
 from incrowd.report.facts import Accuracy, AttributeFacts
 from incrowd.report.html import report_html
 from incrowd.report.terminal import print_summary, summary
 from incrowd.report.wording import Standing, forms_in, little_use, shares_of, standing, statement
 from incrowd.verification.verdict import Check, Verdict
+from incrowd.vocabulary.persons import Persons
+from incrowd.vocabulary.schema import Column, Role, Schema
 from support.report_examples import SHARES, example, sizes, verdict
 
 FAILED = Verdict(sizes(), (Check("10-anonymity", False, "smallest class: 3 rows"), Check("rows", True, "all")))
@@ -67,13 +72,44 @@ def test_why_it_is_of_little_use_and_what_to_try() -> None:
     _, why, changes, command = little_use(facts)
     assert why.startswith("why: race is empty; k = 600 is large: it leaves")
     assert "8 quasi-identifiers are many: with two values each they make 256 combinations" in why
-    assert changes == "try the same with drop=['race'], or with k=300, or with method='kactus-plus'"
+    dropped = "drop=['race'] in place of naming it as known"
+    assert changes == f"try the same with {dropped}, or with k=300, or with method='kactus-plus'"
     assert command.endswith("incrowd compare census.csv --target income -q " + ",".join(SHARES) + " -k 600")
 
 
 def test_a_table_without_signal_is_the_reason_itself() -> None:
     facts = example(accuracy=Accuracy(0.76, 0.76, 0.76, 20_000, 10_000))
-    assert little_use(facts)[1].startswith("why: the table itself tells a decision tree hardly more")
+    why = little_use(facts)[1]
+    assert why.startswith("why: the table itself tells a decision tree hardly more")
+    assert len(little_use(facts)) == 2  # no smaller k, no other method tells what the table does not
+    empty = example(accuracy=facts.accuracy, cells_shown=0.0, k=10)
+    assert "k=5" in little_use(empty)[2]
+
+
+def test_columns_to_drop_are_no_longer_quasi_identifiers() -> None:
+    attributes = tuple(AttributeFacts(name, {"value": shown}) for name, shown in {"a": 0.0, "b": 0.0, "c": 0.1}.items())
+    advice = little_use(example(cells_shown=0.03, attributes=attributes, accuracy=None))[-2]
+    assert advice.startswith("try the same with drop=['a', 'b'] in place of naming them as known")
+
+
+def test_a_comparison_counts_the_same_persons() -> None:
+    left_out = Schema((*example().schema.columns, Column("cost, all", Role.DROP), Column("note", Role.DROP)))
+    facts = example(cells_shown=0.0, method="mondrian", persons=Persons("id no", "normalised", "drop"), schema=left_out)
+    *_, changes, command = little_use(facts)
+    assert "method='kactus-plus'" in changes
+    words = shlex.split(command.partition("incrowd compare ")[2])
+    drop = words[words.index("--drop") + 1]
+    assert names(drop) == ["cost, all", "note"]
+    assert words[-6:] == ["--person", "id no", "--person-ids", "normalised", "--missing-persons", "drop"]
+    plain_ids = little_use(replace(facts, persons=Persons("id")))[-1]
+    assert plain_ids.endswith("--person id")
+
+
+def test_where_persons_are_followed_no_other_method_is_advised() -> None:
+    linked = Persons("id", linked=True)
+    lines = little_use(example(cells_shown=0.0, k=10, method="whole-histories", persons=linked, accuracy=None))
+    assert lines[-1].endswith("or with k=5")
+    assert not any("compare" in line or "kactus" in line for line in lines)
 
 
 def test_a_release_that_failed_is_not_amber() -> None:

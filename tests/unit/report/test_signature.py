@@ -27,7 +27,7 @@ from incrowd.report.signature import (
 )
 
 CERTIFICATE = {
-    "incrowd_certificate": 4,
+    "incrowd_certificate": 5,
     "made": "2026-01-02",
     "rows": {"input": 20, "shares": [0.1, 1e-9]},
     "who": "Büro",

@@ -8,7 +8,8 @@ import pytest
 from incrowd.errors import HeaderError, ParameterError, SchemaError
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.read import read
-from incrowd.tables.recipe import Recipe, draft_recipe, read_recipe, with_hierarchies, with_roles
+from incrowd.tables.recipe import Recipe, read_recipe, with_hierarchies, with_roles
+from incrowd.tables.roles import draft_recipe
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KnownSet, KnownTogether
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
@@ -138,7 +139,9 @@ def test_a_recipe_that_is_not_there(tmp_path):
 
 def test_roles_types_and_names_must_exist():
     draft = Schema((Column("age"), Column("sex")))
-    with pytest.raises(SchemaError, match=r"'age' has an unknown role. Choose one of identifier, quasi-identifier"):
+    with pytest.raises(
+        SchemaError, match=r"'age' has an unknown role. Choose one of person, identifier, quasi-identifier"
+    ):
         Recipe(columns={"age": {"role": "boss"}}).schema(draft)
     with pytest.raises(SchemaError, match=r"'age' has an unknown type. Choose one of categorical"):
         Recipe(columns={"age": {"type": "float"}}).schema(draft)

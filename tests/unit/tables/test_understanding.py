@@ -63,6 +63,12 @@ def test_a_quasi_identifier_must_be_named():
         settle_schema(read(table()), Recipe(columns={"ill": {"role": "target"}, "age": {"type": "integer"}}))
 
 
+def test_no_number_of_persons_is_suggested_as_a_quasi_identifier():
+    visits = pl.DataFrame({"Patientennummer": [f"P{i // 3}" for i in range(90)], "ward": ["a", "b", "c"] * 30})
+    with pytest.raises(SchemaError, match=r"what could an attacker know\? From the data one would suggest: ward\."):
+        settle_schema(read(visits.with_columns(cost=pl.Series(["low", "high"] * 45))), Recipe())
+
+
 def test_other_is_no_statement_and_asks_as_no_role_does():
     _, notices = settle(table(patient_id=range(ROWS)), weight="other", diagnosis="other", patient_id="other")
     assert told(notices) == {("unnamed", "weight"), ("unnamed", "diagnosis"), ("unnamed", "patient_id")}
@@ -85,9 +91,32 @@ def test_62_an_identifier_that_repeats_is_refused():
         settle(table(person=VISITS), person="identifier")
     message = str(caught.value)
     assert "Rows are not persons here: the identifier 'person' repeats, 450 rows" in message
-    assert "k counts rows" in message
-    assert "one row for each person" in message
-    assert "repeats=['person']" in message
+    assert "if k counts rows" in message
+    assert message.index("let k count persons: person='person'") < message.index("repeats=['person']")
+
+
+def test_62_identifiers_repeat_with_their_persons():
+    schema, notices = settle(table(person=VISITS, name=VISITS), person="person", name="identifier")
+    assert (schema.person, schema.identifiers) == ("person", ("name",))
+    assert not [notice for notice in notices if notice.code == "repeats"]
+
+
+def test_62_a_finer_person_than_an_identifier_is_told():
+    """Whoever names the visit as the person protects visits."""
+    _, notices = settle(table(visit=range(ROWS), person=VISITS), visit="person", person="identifier")
+    [notice] = [notice for notice in notices if notice.code == "repeats"]
+    assert notice.where == "person"
+    assert "fewer values than visit has persons" in notice.message
+
+
+def test_62_a_pseudonym_of_persons_links_their_rows():
+    with pytest.raises(SchemaError, match=r"pseudonym 'card' repeats.*keep_link=True.*repeats=\['card'\]"):
+        settle(table(person=VISITS, card=VISITS), person="person", card="pseudonym")
+    with pytest.raises(SchemaError, match=r"person='card' with keep_link=True, in place of a pseudonym"):
+        settle(table(card=VISITS), card="pseudonym")
+    _, notices = settle(table(person=VISITS, card=VISITS), person="person", card="pseudonym", repeats=["card"])
+    [notice] = [notice for notice in notices if notice.code == "repeats"]
+    assert "fewer than k persons" in notice.message
 
 
 @pytest.mark.parametrize("repeated", [2, 4, 20])
@@ -99,7 +128,7 @@ def test_62_an_unnamed_identifier_that_repeats_is_refused(repeated):
 
 
 def test_62_one_repeated_row_is_enough():
-    with pytest.raises(SchemaError, match="1 rows have the value"):
+    with pytest.raises(SchemaError, match="1 row has the value"):
         settle(table(person=[0, *range(ROWS - 1)]), person="identifier")
 
 

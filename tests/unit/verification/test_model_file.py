@@ -309,7 +309,7 @@ CATEGORICAL, ORDERED, INTEGER = ColumnType.CATEGORICAL, ColumnType.ORDERED, Colu
 def test_without_further_requirements_nothing_is_recounted():
     people = table(CATEGORICAL, ["no", "yes"])
     assert recount_spans(ModelFile.of(MODEL), people, np.array([1, 1])) == ()
-    assert unsafe_nodes(ModelFile.of(MODEL), people, np.zeros((6, 2), np.int64)) == set()
+    assert unsafe_nodes(ModelFile.of(MODEL), people, np.zeros(2, np.int64)) == set()
 
 
 def test_the_classes_of_every_span_are_recounted():
@@ -340,13 +340,10 @@ def test_the_order_of_the_classes_counts_where_there_is_one(kind, distance):
     ],
 )
 def test_nodes_whose_own_rows_break_a_requirement_are_unsafe(resting, unsafe):
-    arrived = np.zeros((6, 2), np.int64)
-    for node, counts in resting.items():
-        arrived[node] += counts
-    arrived[1] += arrived[3] + arrived[4] + arrived[5]
-    arrived[0] += arrived[1] + arrived[2]
-    before = arrived.copy()
-    people = table(CATEGORICAL, ["no", "yes"])
-    assert unsafe_nodes(with_further(DistinctDiversity(2)), people, arrived) == unsafe
-    assert unsafe_nodes(with_further(DistinctDiversity(1), DistinctDiversity(2)), people, arrived) == unsafe
-    assert (arrived == before).all()
+    rows = [(node, word) for node, (no, yes) in resting.items() for word in [*["no"] * no, *["yes"] * yes]]
+    people, at = table(CATEGORICAL, [word for _, word in rows]), np.array([node for node, _ in rows], np.int64)
+    assert unsafe_nodes(with_further(DistinctDiversity(2)), people, at) == unsafe
+    assert unsafe_nodes(with_further(DistinctDiversity(1), DistinctDiversity(2)), people, at) == unsafe
+    everybody = np.arange(len(rows), dtype=np.int64)
+    assert unsafe_nodes(with_further(DistinctDiversity(2)), people, at, everybody) == unsafe
+    assert unsafe_nodes(with_further(DistinctDiversity(2)), people, at, 0 * everybody) == set(resting)

@@ -168,7 +168,7 @@ def test_it_is_the_same_interpreter_from_the_same_places(started, monkeypatch):
     found = Verifier.start()
     assert (found.owner, found.turn.locked(), found.is_mine) == (os.getpid(), False, True)
     [(command, options)] = started
-    assert command == [sys.executable, "-m", "incrowd.verification"]
+    assert command == [sys.executable, "-P", "-m", "incrowd.verification"]
     assert options.pop("env") == {**os.environ, "PYTHONPATH": os.pathsep.join(["/one", "/two"])}
     assert options == {
         "text": True,

@@ -88,6 +88,8 @@ def test_what_is_not_said_is_the_usual():
         "at_most": {},
         "apart": {},
         "lose": None,
+        "persons": None,
+        "static": None,
         "population": None,
         "memory": None,
         "threads": 1,

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from incrowd.verification.unchanged_counts import Alone, SetCounts, UnchangedCounts
-from incrowd.verification.verdict import Check, ClassSizes, Verdict
+from incrowd.verification.verdict import Check, ClassSizes, PersonCounts, Verdict
 
 SIZES = ClassSizes(31, 6, 2, ((2, 3), (5, 1), (10, 2)))
 NONE = ClassSizes(0, 0, 0, ())
@@ -69,3 +69,13 @@ def test_what_unchanged_columns_undo_comes_back():
     undone = UnchangedCounts(40, (SetCounts(("sex",), 10, 4, 4),), 4, 40, 36, (), Alone(0, 0, 0, 0, (), None, {}))
     found = Verdict.from_json(Verdict(SIZES).to_json(), unchanged=json.loads(json.dumps(undone.to_json())))
     assert found.unchanged == undone
+
+
+def test_what_was_counted_of_persons_is_given_apart():
+    persons = PersonCounts(12, 1, 3, ((3, 4),), 0.5)
+    verdict = Verdict(ClassSizes(20, 4, 5, ((5, 4),), persons), (Check("k", True, "3 persons"),))
+    assert "persons" not in verdict.to_json()
+    again = Verdict.from_json(verdict.to_json(), persons=persons.to_json())
+    assert again.sizes == verdict.sizes
+    assert (persons.classes_below(4), persons.classes_below(3)) == (4, 0)
+    assert Verdict.from_json(verdict.to_json()).sizes.persons is None

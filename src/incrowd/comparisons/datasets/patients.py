@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from incrowd.comparisons.datasets.invented import (
+    Numbers,
+    Whole,
+    Words,
+    choose,
+    identifiers,
+    places,
+    postcodes,
+    with_gaps,
+)
 from incrowd.errors import ParameterError
 
 IDENTIFIERS = ("patient_id",)
@@ -30,10 +39,6 @@ SENSITIVE = ("diagnosis_group",)
 """The column nobody else should learn."""
 TARGET = "readmitted"
 """The class: whether the patient came back within 90 days."""
-
-Numbers = npt.NDArray[np.float64]
-Whole = npt.NDArray[np.int64]
-Words = npt.NDArray[np.str_]
 
 _AGE_GROUPS = ((18, 40, 27.0), (40, 65, 32.0), (65, 85, 34.0), (85, 101, 7.0))
 _COUNTRIES = {
@@ -116,14 +121,14 @@ def make_patients(rows: int = 20_000, seed: int = 7) -> pl.DataFrame:
     readmitted = chance.random(rows) < 1 / (1 + np.exp(-_risk(people, illness)))
     frame = pl.DataFrame(
         {
-            "patient_id": _identifiers(rows, chance),
+            "patient_id": identifiers(rows, chance),
             "age": people.age,
             "sex": people.sex,
-            "postcode": _postcodes(rows, chance),
+            "postcode": postcodes(rows, chance, _POSTCODES),
             "admission_date": _dates(rows, chance),
-            "occupation": _choose(_JOBS, rows, chance),
+            "occupation": choose(_JOBS, rows, chance),
             "marital_status": people.marital_status,
-            "country_of_birth": _choose(_COUNTRIES, rows, chance),
+            "country_of_birth": choose(_COUNTRIES, rows, chance),
             "smoker": people.smoker,
             "bmi": np.round(people.bmi, 1),
             "systolic_pressure": _pressures(people, chance),
@@ -134,7 +139,7 @@ def make_patients(rows: int = 20_000, seed: int = 7) -> pl.DataFrame:
             TARGET: np.where(readmitted, "yes", "no"),
         }
     )
-    return frame.with_columns(_with_gaps(frame[name], share, chance) for name, share in _MISSING.items())
+    return frame.with_columns(with_gaps(frame[name], share, chance) for name, share in _MISSING.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +168,7 @@ def _people(rows: int, chance: np.random.Generator) -> _People:
     smoker = chance.random(rows) < np.where(age < 70, 0.31, 0.14)
     middle = 25.2 + 0.05 * np.minimum(age - 18, 45)
     bmi = middle * np.exp(chance.normal(0.0, 0.17, rows))
-    insurance = _choose({"public": 84.0, "private": 14.5, "none": 1.5}, rows, chance)
+    insurance = choose({"public": 84.0, "private": 14.5, "none": 1.5}, rows, chance)
     return _People(age, sex, _marital_statuses(age, chance), smoker, bmi, insurance)
 
 
@@ -173,7 +178,7 @@ def _ages(rows: int, chance: np.random.Generator) -> Whole:
     for first, end, weight in _AGE_GROUPS:
         weights[first:end] = weight / (end - first)
     weights[86:] *= np.exp(-0.25 * np.arange(15))
-    return _places(weights, rows, chance)
+    return places(weights, rows, chance)
 
 
 def _illness(people: _People, chance: np.random.Generator) -> _Illness:
@@ -182,7 +187,7 @@ def _illness(people: _People, chance: np.random.Generator) -> _Illness:
     starts = list(_DIAGNOSES_BY_AGE)
     for first, end in zip(starts, [*starts[1:], 200], strict=True):
         here = (people.age >= first) & (people.age < end)
-        diagnosis[here] = _places(_DIAGNOSES_BY_AGE[first], int(here.sum()), chance)
+        diagnosis[here] = places(_DIAGNOSES_BY_AGE[first], int(here.sum()), chance)
     often = np.isin(diagnosis, [_DIAGNOSES.index(name) for name in ("heart", "lung", "cancer", "mental")])
     expected = 0.25 + 0.012 * people.age + 0.7 * often
     return _Illness(diagnosis, chance.poisson(expected * chance.gamma(1.2, 1 / 1.2, rows)))
@@ -202,24 +207,11 @@ def _risk(people: _People, illness: _Illness) -> Numbers:
     return np.asarray(1.5 * score)
 
 
-def _identifiers(rows: int, chance: np.random.Generator) -> Words:
-    """A different text for every patient, in no order that tells anything."""
-    numbers = chance.permutation(rows) + 10 ** max(6, len(str(rows)))
-    return np.char.add("P", numbers.astype(str))
-
-
 def _wards(diagnosis: Whole, chance: np.random.Generator) -> Words:
     """Where they lie: in the ward of their diagnosis, or where there was a bed."""
     usual = np.array([_WARDS[name] for name in _DIAGNOSES])[diagnosis]
-    anywhere = _choose(dict.fromkeys(_WARDS.values(), 1.0), len(diagnosis), chance)
+    anywhere = choose(dict.fromkeys(_WARDS.values(), 1.0), len(diagnosis), chance)
     return np.where(chance.random(len(diagnosis)) < 0.3, anywhere, usual)
-
-
-def _postcodes(rows: int, chance: np.random.Generator) -> Words:
-    """Five digits, four in ten with a leading zero; a few areas hold most people, many hold a handful."""
-    area = np.arange(_POSTCODES)
-    names = np.char.zfill(np.where(area % 5 < 2, 1000 + 37 * area, 10_000 + 331 * area).astype(str), 5)
-    return np.asarray(names[_places(1.0 / (1 + area) ** 1.15, rows, chance)])
 
 
 def _dates(rows: int, chance: np.random.Generator) -> npt.NDArray[np.datetime64]:
@@ -227,7 +219,7 @@ def _dates(rows: int, chance: np.random.Generator) -> npt.NDArray[np.datetime64]
     days = np.arange(_DAYS)
     weekend = np.array([(_FIRST_DAY.weekday() + day) % 7 >= 5 for day in range(_DAYS)])
     weights = (1 + 0.2 * np.cos(2 * np.pi * days / 365.25)) * np.where(weekend, 0.6, 1.0)
-    return np.asarray(np.datetime64(_FIRST_DAY, "D") + _places(weights, rows, chance))
+    return np.asarray(np.datetime64(_FIRST_DAY, "D") + places(weights, rows, chance))
 
 
 def _marital_statuses(age: Whole, chance: np.random.Generator) -> Words:
@@ -243,22 +235,6 @@ def _pressures(people: _People, chance: np.random.Generator) -> Whole:
     middle = 112 + 0.3 * people.age + 0.5 * (people.bmi - 25)
     measured = np.round(middle + chance.normal(0, 13, len(middle)))
     return np.asarray(np.clip(measured, 60, 240), np.int64)
-
-
-def _choose(weights: Mapping[str, float], rows: int, chance: np.random.Generator) -> Words:
-    return np.asarray(np.array(list(weights))[_places(list(weights.values()), rows, chance)])
-
-
-def _places(weights: npt.ArrayLike, rows: int, chance: np.random.Generator) -> Whole:
-    """Places in a list of weights, drawn in proportion to them."""
-    steps = np.cumsum(weights)
-    return np.asarray(np.searchsorted(steps, chance.random(rows) * steps[-1], side="right"), np.int64)
-
-
-def _with_gaps(column: pl.Series, share: float, chance: np.random.Generator) -> pl.Series:
-    """The column with a share of its values missing."""
-    known = pl.Series(chance.random(len(column)) >= share)
-    return pl.select(pl.when(known).then(column).alias(column.name)).to_series()
 
 
 __all__ = ["IDENTIFIERS", "QUASI_IDENTIFIERS", "SENSITIVE", "TARGET", "make_patients"]

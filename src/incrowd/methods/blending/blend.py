@@ -25,23 +25,25 @@ from incrowd.methods.blending.guide import (
     given_up,
     guided,
     hidden_names,
+    in_folds,
 )
 from incrowd.methods.blending.kernel import (
     GAIN,
     KIND,
     OF,
     SCORE,
-    RowTable,
     divide,
     evidence_of,
     grow,
     list_splits,
-    make_room,
+    sides_of,
 )
+from incrowd.methods.blending.row_table import RowTable, make_room
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Population, check_choice, check_flag, check_not_negative
 from incrowd.methods.numeric import BINS, public_bins
+from incrowd.methods.person_counts import sorted_by_person
 from incrowd.plan.steps import AsCounts, Bin, Group, Reasons, Seat, Show, Step
 from incrowd.trees.compiled import THREADS
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
@@ -53,12 +55,13 @@ from incrowd.vocabulary.requirement import Requirement, Together
 Numbers = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 AT_ONCE = 64  # splits that the judge is asked about together
+MOST_MARKS = 1 << 18  # rows, once for each split, whose persons are counted together: some 10 MB
 PIECES, SMALL = 16, 4096  # parts that are grown side by side, about, and rows below which that does not pay
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedRows:
-    """The rows before they are split: numbers as bins, what is hidden, what groups are made alike in."""
+    """The rows before they are split: numbers as bins, what is hidden, what groups are made alike in; whose each is."""
 
     table: EncodedTable
     names: tuple[str, ...]
@@ -67,6 +70,7 @@ class PreparedRows:
     hidden: tuple[str, ...]
     features: RowFeatures
     guidance: Guided
+    owners: Codes | None = None
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,6 @@ class Blend:
         preferences: Preferences = INDIFFERENT,
     ) -> tuple[Step, ...]:
         """Cut numbers, ask the guide, hide, split; groups are numbered by chance."""
-        requirement.check_possible(population.rows)
         if isinstance(requirement, Together) and requirement.on_population:
             raise ParameterError(
                 "k-map and delta-presence ask how many people fit a combination of values, and Blend shows counts of "
@@ -139,9 +142,10 @@ class Blend:
     ) -> PreparedRows:
         """All that comes before splitting; of k only whether it is below five matters."""
         target, names = _target(population), population.schema.quasi_identifiers
-        bins = public_bins(population.sample(), names, population.sample()[target], self.bins, k)
+        sample, owners = population.sample(), population.owners
+        bins = public_bins(sample, names, sample[target], self.bins, k, owners)
         table = population.bin(bins).sample()
-        hidden, guidance = self._hidden(table, names, target, randomness)
+        hidden, guidance = self._hidden(table, names, target, randomness, owners)
         kept = [name for name in names if name not in hidden]
         features = features_of(table, kept, target, bins, guidance, preferences)
         return PreparedRows(
@@ -152,11 +156,12 @@ class Blend:
             hidden=tuple(hidden),
             features=features,
             guidance=guidance,
+            owners=owners,
         )
 
     def split(self, prepared: PreparedRows, judge: Judge, randomness: Randomness) -> tuple[Step, ...]:
         """The groups, and what they show."""
-        names, marks = prepared.names, judge.of_rows(prepared.table)
+        names, marks = prepared.names, judge.of_rows(prepared.table, prepared.owners)
         made = split_rows(prepared.features, judge, marks, Worth(self.attributes, self.labels, self.scores))
         seats = permutation(made.count, randomness).astype(np.int32)[made.groups]
         sizes = tuple(np.bincount(seats, minlength=made.count).tolist())
@@ -170,23 +175,28 @@ class Blend:
         )
 
     def _hidden(
-        self, table: EncodedTable, names: Sequence[str], target: str, randomness: Randomness
+        self, table: EncodedTable, names: Sequence[str], target: str, randomness: Randomness, owners: Codes | None
     ) -> tuple[list[str], Guided]:
         """The attributes that are hidden, those that tell nothing at all among them, and what the guide says."""
         empty = [name for name in names if not len(table[name].dictionary)]
         telling = [name for name in names if name not in empty]
         if not self.hide or len(telling) < 2:
-            return empty, guided(table, telling, target, self.guide, randomness)
-        order = permutation(table.height, randomness)
-        some = table if table.height <= LARGEST else table.take(order[:LARGEST])
-        useless = given_up([some[name] for name in telling], some[target], order[order < some.height])
+            return empty, guided(table, telling, target, self.guide, randomness, owners)
+        order, folds = in_folds(table.height, owners, randomness)
+        some, theirs = table, owners
+        if table.height > LARGEST:
+            some = table.take(order[:LARGEST])
+            theirs = None if owners is None else owners[order[:LARGEST]]
+            folds = None if folds is None else folds[order[:LARGEST]]
+        useless = given_up([some[name] for name in telling], some[target], order[order < some.height], folds)
 
         def guide(names: Sequence[str]) -> Guided:
-            return guided(some, names, target, self.guide, randomness)
+            return guided(some, names, target, self.guide, randomness, theirs)
 
         gone, guidance = hidden_names(telling, useless, guide, guide(telling))
         if some is not table:
-            guidance = guided(table, [name for name in telling if name not in gone], target, self.guide, randomness)
+            kept = [name for name in telling if name not in gone]
+            guidance = guided(table, kept, target, self.guide, randomness, owners)
         return [*empty, *gone], guidance
 
     def _reasons(self, prepared: PreparedRows, made: Grouping, k: int) -> Reasons:
@@ -289,8 +299,12 @@ def split_rows(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth) -
     """
     rows = _kernel_rows(features, worth)
     orders = np.argsort(rows.score, axis=0, kind="stable").T[: max(1, rows.cut_scores)].copy()
+    if judge.persons:
+        owners = marks[:, 0].copy()
+        rows = rows._replace(owners=owners)
+        orders = np.vstack([orders, sorted_by_person(owners, int(owners.max(initial=-1)) + 1)])
     growing = _Growing(rows, orders, judge, marks)
-    count = growing.by_size() if judge.by_size else growing.asking()
+    count = growing.by_size() if judge.counts_only else growing.asking()
     return Grouping(growing.groups, count, growing.uses)
 
 
@@ -345,7 +359,7 @@ class _Growing:
         self.uses = np.zeros(rows.square.size + 1, np.int64)
 
     def by_size(self) -> int:
-        """Both parts of every split have at least k rows: large nodes one by one, then their parts side by side."""
+        """Both parts of every split have at least k: large nodes one by one, then their parts side by side."""
         enough = max(SMALL, self.height // PIECES)
         parts = list(self._parted(lambda splits, _: splits[np.argmax(splits[:, GAIN])], enough))
         uses = [np.zeros_like(self.uses) for _ in parts]
@@ -386,10 +400,18 @@ class _Growing:
     def _best_allowed(self, splits: Numbers, node: Any) -> Numbers | None:
         """The split that makes parts most alike, of those whose parts may be released."""
         splits = splits[np.argsort(-splits[:, GAIN], kind="stable")]
-        for first in range(0, len(splits), AT_ONCE):
-            some = splits[first : first + AT_ONCE]
-            evidence = evidence_of(self.rows, node, some, self.room, self.marks, self.judge.width)
-            allowed = self.judge.holds(evidence.reshape(-1, self.judge.width)).reshape(-1, 2).all(axis=1)
+        together = min(AT_ONCE, max(1, MOST_MARKS // len(node))) if self.judge.persons else AT_ONCE
+        for first in range(0, len(splits), together):
+            some = splits[first : first + together]
+            allowed = self.judge.holds(self._evidence(some, node)).reshape(-1, 2).all(axis=1)
             if allowed.any():
                 return np.asarray(some[np.argmax(allowed)])
         return None
+
+    def _evidence(self, splits: Numbers, node: Any) -> Ints:
+        """The evidence of both sides of each split, one after the other."""
+        width = self.judge.width
+        if not self.judge.persons:
+            return np.asarray(evidence_of(self.rows, node, splits, self.room, self.marks, width)).reshape(-1, width)
+        parts = sides_of(self.rows, node, splits, self.room) + 2 * np.arange(len(splits))[:, None]
+        return self.judge.tally(np.tile(self.marks[node], (len(splits), 1)), parts.ravel(), 2 * len(splits))

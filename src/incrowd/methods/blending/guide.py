@@ -4,6 +4,8 @@ Quasi-identifiers that tell nothing more are hidden: it costs no accuracy, helps
 after the other, the attribute is given up without which cross-validated naive Bayes is right most often, as long as
 that gains something. Naive Bayes does not see what attributes tell only together, so the guide has the last word: they
 are hidden only if it, out of fold, loses next to nothing without them.
+
+Where a person may have several rows, the model has seen none of them: persons are dealt to folds, not rows.
 """
 
 from __future__ import annotations
@@ -42,20 +44,39 @@ def prior(labels: Codes, classes: int) -> Numbers:
     return np.asarray(np.log(counts / counts.sum()))[None, :]
 
 
-def told_by(codes: Codes, width: int, labels: Codes, classes: int) -> Numbers:
-    """What an attribute adds to the log probabilities: rows x classes. A row's fold is its position modulo three."""
-    fold = np.arange(len(codes)) % FOLDS
+def in_folds(height: int, owners: Codes | None, randomness: Randomness) -> tuple[Rows, Rows | None]:
+    """All rows in random order, those of a person together, and the fold of each row; None: its position modulo three.
+
+    How persons are numbered does not matter: chance is dealt to them in the order in which they come.
+    """
+    if owners is None or height == 0 or int(np.bincount(owners).max()) == 1:
+        return permutation(height, randomness), None
+    _, first, number = np.unique(owners, return_index=True, return_inverse=True)
+    by_chance = np.empty(len(first), np.intp)
+    by_chance[np.argsort(first)[permutation(len(first), randomness)]] = np.arange(len(first))
+    place = by_chance[number]
+    return np.argsort(place, kind="stable"), place % FOLDS
+
+
+def _folds_of(rows: Rows, folds: Rows | None) -> Rows:
+    return np.arange(len(rows)) % FOLDS if folds is None else folds[rows]
+
+
+def told_by(codes: Codes, width: int, labels: Codes, classes: int, fold: Rows) -> Numbers:
+    """What an attribute adds to the log probabilities: rows x classes. ``fold`` has the fold of each row."""
     cells = (fold * width + codes) * classes + labels
     counts = np.bincount(cells, minlength=FOLDS * width * classes).reshape(FOLDS, width, classes)
     others = counts.sum(axis=0) - counts + 1.0
     return np.asarray(np.log(others / others.sum(axis=1, keepdims=True)))[fold, codes]
 
 
-def bayes_scores(columns: Sequence[EncodedColumn], labels: Codes, classes: int, rows: npt.NDArray[np.intp]) -> Numbers:
-    """Class probabilities of the rows, which are taken in the given order."""
-    logs = prior(labels[rows], classes)
+def bayes_scores(
+    columns: Sequence[EncodedColumn], labels: Codes, classes: int, rows: Rows, folds: Rows | None = None
+) -> Numbers:
+    """Class probabilities of the rows, which are taken in the given order; see :func:`in_folds`."""
+    logs, fold = prior(labels[rows], classes), _folds_of(rows, folds)
     for column in columns:
-        logs = logs + told_by(column.codes[rows], column.width, labels[rows], classes)
+        logs = logs + told_by(column.codes[rows], column.width, labels[rows], classes, fold)
     odds = np.exp(logs - logs.max(axis=1, keepdims=True))
     scores = np.empty((len(rows), classes))
     scores[rows] = odds / odds.sum(axis=1, keepdims=True)
@@ -116,28 +137,35 @@ def chosen_guide(guide: Any, rows: int) -> Any:
     return BAYES if rows < TINY else "forest" if rows < SMALL else "boosting"
 
 
-def guided(table: EncodedTable, names: Sequence[str], target: str, guide: Any, randomness: Randomness) -> Guided:
+def guided(
+    table: EncodedTable,
+    names: Sequence[str],
+    target: str,
+    guide: Any,
+    randomness: Randomness,
+    owners: Codes | None = None,
+) -> Guided:
     """Probabilities of the classes, each row's by models that did not learn from it.
 
-    A forest tells them out of bag; other models are trained on two of three folds each. Of large tables a random part
-    is learned from, and each of the other rows is told by one of the three models.
+    A forest tells them out of bag, where rows are persons; other models are trained on two of three folds each. Of
+    large tables a random part is learned from, and each of the other rows is told by one of the three models.
+    ``owners`` has the person of each row, if rows are not persons.
     """
     labels, classes = table[target].codes, table[target].width
     columns = [table[name] for name in names]
-    rows = permutation(table.height, randomness)
+    rows, folds = in_folds(table.height, owners, randomness)
     seed = int(randomness.words(1)[0] % np.uint64(2**31 - FOLDS))
     model = chosen_guide(guide, table.height)
     if len(np.unique(labels)) < 2 or not columns or table.height < 2 * FOLDS or model == BAYES:
-        scores = bayes_scores(columns, labels, classes, rows)
+        scores = bayes_scores(columns, labels, classes, rows, folds)
+    elif model == "forest" and folds is None:
+        scores = _out_of_bag(columns, labels, classes, rows[:LARGEST], seed)
     else:
-        learned = _out_of_bag if model == "forest" else _out_of_fold
-        scores = learned(model, columns, labels, classes, rows[:LARGEST], seed)
+        scores = _out_of_fold(model, columns, labels, classes, rows[:LARGEST], folds, seed)
     return Guided(scores, float(np.mean(scores.argmax(axis=1) == labels)))
 
 
-def _out_of_bag(
-    _guide: Any, columns: Sequence[EncodedColumn], labels: Codes, classes: int, rows: Rows, seed: int
-) -> Numbers:
+def _out_of_bag(columns: Sequence[EncodedColumn], labels: Codes, classes: int, rows: Rows, seed: int) -> Numbers:
     matrix = _matrix(columns)
     model = _forest().set_params(oob_score=True, random_state=seed)
     with one_thread()(), quiet():  # a row that is in every bag is told below
@@ -153,18 +181,29 @@ def _out_of_bag(
 
 
 def _out_of_fold(
-    guide: Any, columns: Sequence[EncodedColumn], labels: Codes, classes: int, rows: Rows, seed: int
+    guide: Any,
+    columns: Sequence[EncodedColumn],
+    labels: Codes,
+    classes: int,
+    rows: Rows,
+    folds: Rows | None,
+    seed: int,
 ) -> Numbers:
     from sklearn.base import clone
 
     scores, rest = np.zeros((len(labels), classes)), _others(rows, len(labels))
     model = GUIDES[guide]() if isinstance(guide, str) else clone(guide)
     matrix, alone = _taken_by(model, columns), one_thread()
+    fold_of, fold_of_rest = _folds_of(rows, folds), _folds_of(rest, folds)
 
     def tell(fold: int) -> None:
+        learned = rows[fold_of != fold]
+        left_out = np.concatenate([rows[fold_of == fold], rest[fold_of_rest == fold]])
+        if folds is not None and len(np.unique(labels[learned])) < 2:  # persons may be few, and one have nearly all
+            scores[left_out] = np.exp(prior(labels[learned], classes))
+            return
         with alone():  # several would wait for each other wherever a core is busy with something else
-            trained = _fitted(model, matrix, labels, np.delete(rows, np.s_[fold::FOLDS]), seed + fold)
-            left_out = np.concatenate([rows[fold::FOLDS], rest[fold::FOLDS]])
+            trained = _fitted(model, matrix, labels, learned, seed + fold)
             scores[np.ix_(left_out, trained.classes_)] = trained.predict_proba(matrix[left_out])
 
     with quiet(), ThreadPoolExecutor(THREADS) as pool:
@@ -228,15 +267,17 @@ def _numbers(column: EncodedColumn) -> Numbers:
     return np.append(values.astype(np.float64), np.nan)[column.codes]
 
 
-def given_up(columns: Sequence[EncodedColumn], target: EncodedColumn, order: npt.NDArray[np.intp]) -> list[str]:
+def given_up(
+    columns: Sequence[EncodedColumn], target: EncodedColumn, order: Rows, folds: Rows | None = None
+) -> list[str]:
     """The attributes naive Bayes does better without, the most harmful first; one at least is left.
 
     ``columns``, ``target``: the attributes, numbers as bins, and the class. ``order``: the rows in random order; the
-    first of them are looked at.
+    first of them are looked at. ``folds``: see :func:`in_folds`.
     """
     rows = order[:LOOKED_AT]
-    labels = target.codes[rows]
-    parts = [told_by(column.codes[rows], column.width, labels, target.width) for column in columns]
+    labels, fold = target.codes[rows], _folds_of(order[:LOOKED_AT], folds)
+    parts = [told_by(column.codes[rows], column.width, labels, target.width, fold) for column in columns]
     left, whole = list(range(len(columns))), prior(labels, target.width) + sum(parts, np.zeros(1))
     least = max(LEAST_GAIN, NOISE / max(1, len(rows)) ** 0.5)
     right, gone = _right(whole, labels), list[str]()

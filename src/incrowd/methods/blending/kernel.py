@@ -11,79 +11,30 @@ A split is a row of four numbers: what it takes off (``GAIN``), its kind, its at
     PREFIX   the first `limit` values of the attribute in the node's order go left
     SINGLE   the value at `limit` goes left
     SCORE    rows whose score of the class is at most `limit` go left
+
+Where a person may have several rows, both parts must have k persons. Each node then has its rows in one more order, the
+last: those of a person together.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from incrowd.methods.blending.row_table import Room, RowTable, make_room
+from incrowd.methods.person_counts import count_alone, count_parts, count_spans
 from incrowd.trees.compiled import compiled
 
 GAIN, KIND, OF, LIMIT = range(4)
 PREFIX, SINGLE, SCORE = range(3)
-MOST_THRESHOLDS, MOST_PAIRS = 256, 1024  # splits of a node by a score, to bound time; values counted in pairs: 4 MB
-
-
-class RowTable(NamedTuple):
-    """The features of all rows.
-
-    ``places`` is rows x attributes: each value has a place of its own among those of all attributes; ``start`` says
-    where an attribute's places begin. ``ordered`` attributes are cut between neighbours. ``square`` is the squared
-    scale of each attribute. ``score`` has the scaled scores, rows x numbers; the first ``cut_scores`` of them may be
-    cut, and what such a cut takes off counts ``score_worth`` times.
-    """
-
-    places: Any
-    start: Any
-    ordered: Any
-    square: Any
-    score: Any
-    cut_scores: int
-    score_worth: float
-
-
-class Room(NamedTuple):
-    """Scratch space.
-
-    Rows of each place, in all and on the left; ranks of places; sums of scores, in all, on the left, and of the rows of
-    each place; rows sorted by value, and where those of a place begin; how often two places come together.
-    """
-
-    whole: Any
-    left: Any
-    rank: Any
-    whole_score: Any
-    left_score: Any
-    scores: Any
-    sorted: Any
-    begin: Any
-    pairs: Any
+MOST_THRESHOLDS = 256  # splits of a node by a score, to bound time
 
 
 @compiled
 def _square(x: float) -> float:
     """As a product: a power may be rounded otherwise."""
     return x * x
-
-
-@compiled
-def make_room(rows: RowTable, most: int) -> Room:
-    """Scratch space for nodes of at most so many rows."""
-    places, classes = rows.start[-1], rows.score.shape[1]
-    paired = places if places <= min(MOST_PAIRS, most) else 0
-    return Room(
-        np.zeros(places, np.int64),
-        np.zeros(places, np.int64),
-        np.zeros(places, np.int64),
-        np.zeros(classes),
-        np.zeros(classes),
-        np.zeros((places, classes)),
-        np.zeros(most, np.int64),
-        np.zeros(places + 1, np.int64),
-        np.zeros((paired, paired), np.int32),
-    )
 
 
 @compiled
@@ -226,17 +177,61 @@ def _empty(room: Room) -> None:
 
 
 @compiled
+def _count_persons(rows: RowTable, node: Any, a: int, present: int, room: Room) -> None:
+    """Count the persons of a node, in which those of a person are neighbours, by the ranks of their values."""
+    owners, ranks = room.owners[: node.size], room.ranks[: node.size]
+    for i in range(node.size):
+        ranks[i] = room.rank[rows.places[node[i], a]]
+    first, last = room.first[:present], room.last[:present]
+    if not rows.ordered[a]:
+        bearers, alone = room.bearers[:present], room.alone[:present]
+        bearers[:] = 0
+        alone[:] = 0
+        count_parts(owners, ranks, bearers, last)
+        count_alone(owners, ranks, alone)
+    first[:] = 0
+    last[:] = 0
+    count_spans(owners, ranks, first, last)
+
+
+@compiled
+def _note_persons(rows: RowTable, node: Any, room: Room) -> int:
+    """Note whose the rows of a node are, and how many of each; returns how many persons there are."""
+    persons = 0
+    for i in range(node.size):
+        person = rows.owners[node[i]]
+        room.owners[i] = person
+        if i == 0 or person != room.owners[i - 1]:
+            room.own[person] = 0
+            persons += 1
+        room.own[person] += 1
+    return persons
+
+
+@compiled
 def _prefix_splits(
-    rows: RowTable, n: int, k: int, a: int, present: Any, paired: bool, room: Room, ww: float, splits: Any, listed: int
+    rows: RowTable,
+    n: int,
+    k: int,
+    persons: int,
+    a: int,
+    present: Any,
+    paired: bool,
+    room: Room,
+    ww: float,
+    splits: Any,
+    listed: int,
 ) -> int:
     """Splits between neighbours in the order of the values."""
-    ll, lw, left = 0.0, 0.0, 0
+    ll, lw, left, left_size, right_size = 0.0, 0.0, 0, 0, persons if persons > 0 else n
     for p in range(present.size - 1):
         ll, lw = _move_all(rows, present[p], paired, room, ll, lw)
         left += room.whole[present[p]]
-        if left > n - k:
+        left_size += room.first[p] if persons > 0 else room.whole[present[p]]
+        right_size -= room.last[p] if persons > 0 else room.whole[present[p]]
+        if right_size < k:
             break
-        if left >= k:
+        if left_size >= k:
             splits[listed, GAIN] = _gain(room, n, left, ll, lw, ww)
             splits[listed, KIND], splits[listed, OF], splits[listed, LIMIT] = PREFIX, a, p + 1
             listed += 1
@@ -246,12 +241,24 @@ def _prefix_splits(
 
 @compiled
 def _single_splits(
-    rows: RowTable, n: int, k: int, a: int, present: Any, paired: bool, room: Room, ww: float, splits: Any, listed: int
+    rows: RowTable,
+    n: int,
+    k: int,
+    persons: int,
+    a: int,
+    present: Any,
+    paired: bool,
+    room: Room,
+    ww: float,
+    splits: Any,
+    listed: int,
 ) -> int:
     """Splits of one value from the rest; the first and the last of the order are prefixes already."""
     for p in range(1, present.size - 1):
         size = room.whole[present[p]]
-        if k <= size <= n - k:
+        there = room.bearers[p] if persons > 0 else size
+        others = persons - room.alone[p] if persons > 0 else n - size
+        if there >= k and others >= k:
             ll, lw = _move_all(rows, present[p], paired, room, 0.0, 0.0)
             splits[listed, GAIN] = _gain(room, n, size, ll, lw, ww)
             splits[listed, KIND], splits[listed, OF], splits[listed, LIMIT] = SINGLE, a, present[p]
@@ -261,14 +268,27 @@ def _single_splits(
 
 
 @compiled
-def _score_splits(rows: RowTable, node: Any, k: int, c: int, room: Room, ww: float, splits: Any, listed: int) -> int:
+def _score_splits(
+    rows: RowTable, node: Any, k: int, persons: int, c: int, room: Room, ww: float, splits: Any, listed: int
+) -> int:
     """Splits between different scores of a class, by which the node is sorted; at most so many, evenly spread."""
     n, ll, lw, last = node.size, 0.0, 0.0, 0
     step = max(1, n // MOST_THRESHOLDS)
+    left_size, right_size = 0, persons
+    if persons > 0:
+        for i in node:
+            room.own_left[rows.owners[i]] = room.own[rows.owners[i]]
     for left in range(1, n - k + 1):
         ll, lw = _move(rows, node[left - 1], room, ll, lw)
+        if persons > 0:
+            person = rows.owners[node[left - 1]]
+            left_size += int(room.own_left[person] == room.own[person])
+            room.own_left[person] -= 1
+            right_size -= int(room.own_left[person] == 0)
+            if right_size < k:
+                break
         low, high = rows.score[node[left - 1], c], rows.score[node[left], c]
-        if left >= k and left - last >= step and low < high:
+        if (left_size if persons > 0 else left) >= k and left - last >= step and low < high:
             splits[listed, GAIN] = rows.score_worth * _gain(room, n, left, ll, lw, ww)
             splits[listed, KIND], splits[listed, OF], splits[listed, LIMIT] = SCORE, c, low
             listed, last = listed + 1, left
@@ -278,15 +298,19 @@ def _score_splits(rows: RowTable, node: Any, k: int, c: int, room: Room, ww: flo
 
 @compiled
 def list_splits(rows: RowTable, orders: Any, begin: int, end: int, k: int, room: Room) -> Any:
-    """All splits of a node whose parts both have at least k rows.
+    """All splits of a node whose parts both have at least k rows, or persons.
 
-    ``orders`` has the rows once for each class, sorted by its score within each node.
+    ``orders`` has the rows once for each class, sorted by its score within each node, and last by person, if rows are
+    not persons.
     """
     node = orders[0, begin:end]
     most = 2 * rows.start[-1] + rows.cut_scores * (2 * MOST_THRESHOLDS + 2)
-    splits, listed, n = np.empty((most, 4)), 0, end - begin
+    splits, listed, n, persons = np.empty((most, 4)), 0, end - begin, 0
     if n < 2 * k:
         return splits[:0]
+    by_person = orders[orders.shape[0] - 1, begin:end]
+    if rows.owners.size > 0:
+        persons = _note_persons(rows, by_person, room)
     ww = _sum_up(rows, node, room)
     pivot = _widest_class(rows, node, room)
     paired = _pair(rows, node, room)
@@ -295,11 +319,13 @@ def list_splits(rows: RowTable, orders: Any, begin: int, end: int, k: int, room:
         if present.size > 1:
             if not paired:
                 _by_value(rows, node, a, room)
-            listed = _prefix_splits(rows, n, k, a, present, paired, room, ww, splits, listed)
+            if persons > 0:
+                _count_persons(rows, by_person, a, present.size, room)
+            listed = _prefix_splits(rows, n, k, persons, a, present, paired, room, ww, splits, listed)
             if not rows.ordered[a]:
-                listed = _single_splits(rows, n, k, a, present, paired, room, ww, splits, listed)
+                listed = _single_splits(rows, n, k, persons, a, present, paired, room, ww, splits, listed)
     for c in range(rows.cut_scores):
-        listed = _score_splits(rows, orders[c, begin:end], k, c, room, ww, splits, listed)
+        listed = _score_splits(rows, orders[c, begin:end], k, persons, c, room, ww, splits, listed)
     return splits[:listed]
 
 
@@ -313,8 +339,18 @@ def _is_left(rows: RowTable, i: int, split: Any, room: Room) -> bool:
 
 
 @compiled
+def sides_of(rows: RowTable, node: Any, splits: Any, room: Room) -> Any:
+    """For each split the side of each row, 0 or 1: splits x rows."""
+    sides = np.empty((len(splits), node.size), np.int64)
+    for s in range(len(splits)):
+        for i in range(node.size):
+            sides[s, i] = 0 if _is_left(rows, node[i], splits[s], room) else 1
+    return sides
+
+
+@compiled
 def evidence_of(rows: RowTable, node: Any, splits: Any, room: Room, marks: Any, width: int) -> Any:
-    """For each split the evidence of both sides: splits x 2 x width; see ``methods/judging``."""
+    """For each split the evidence of both sides, where rows are persons: splits x 2 x width."""
     evidence = np.zeros((len(splits), 2, width), np.int64)
     for s in range(len(splits)):
         for i in node:
@@ -347,9 +383,9 @@ def divide(rows: RowTable, orders: Any, begin: int, end: int, split: Any, room: 
 
 @compiled
 def grow(rows: RowTable, orders: Any, begin: int, end: int, k: int, groups: Any, uses: Any) -> int:
-    """Split while both parts have at least k rows; numbers the groups from 0 and returns how many there are.
+    """Split while both parts have at least k rows, or persons; returns how many groups there are.
 
-    ``uses`` counts the splits of each attribute, and of scores last.
+    They are numbered from 0. ``uses`` counts the splits of each attribute, and of scores last.
     """
     room, goes_left = make_room(rows, end - begin), np.zeros(rows.places.shape[0], np.bool_)
     waiting, made = [(begin, end)], 0

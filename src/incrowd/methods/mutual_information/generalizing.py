@@ -22,6 +22,7 @@ from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge, Records
 from incrowd.methods.method import Population
 from incrowd.methods.numeric import ends_of, interval_form, round_cuts, spread_steps
+from incrowd.methods.person_records import PersonRecords
 from incrowd.plan.steps import Bin, Part, Recode, Recoding, Spread
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
@@ -37,7 +38,7 @@ from incrowd.vocabulary.released_value import (
     parse_day,
     parse_number,
 )
-from incrowd.vocabulary.requirement import Requirement
+from incrowd.vocabulary.requirement import KAnonymity, KnownTogether, Requirement
 from incrowd.vocabulary.schema import ColumnType
 
 Whole = npt.NDArray[np.int64]
@@ -258,7 +259,7 @@ def choose(
 ) -> LevelChoice:
     """The best level of one attribute, over all rows (section 3.1; attributes are looked at one by one)."""
     contingency = population.contingency(column.name)
-    ends = ends_of(column, smallest_group) if column.type.is_numeric else (0, 0)
+    ends = ends_of(column, smallest_group, population.owners) if column.type.is_numeric else (0, 0)
     levels = levels_of(
         column,
         contingency.sum(axis=1),
@@ -276,19 +277,23 @@ class EquivalenceClasses:
     """The classes of combinations, in lexical order."""
 
     codes: Whole  # classes x attributes
-    sizes: Whole  # rows of each class
+    sizes: Whole  # rows of each class; persons, where they have several rows
     of: Whole  # the class of each combination
     blank: npt.NDArray[np.bool_]  # whether a class shows nothing
 
 
-def classes_of(codes: Whole, nothing: Whole, rows: Whole) -> EquivalenceClasses:
+def classes_of(codes: Whole, nothing: Whole, rows: Whole, persons: PersonRecords | None = None) -> EquivalenceClasses:
     """Put combinations that are equal into one class.
 
     ``codes``: combinations x attributes. ``nothing``: for each attribute the code that shows nothing; it is the
-    largest. ``rows``: rows of each combination.
+    largest. ``rows``: rows of each combination, 0 if it is left out. ``persons``: who has which combination, where
+    persons are counted.
     """
     _, first, of = np.unique(_keys(codes, nothing + 1), return_index=True, return_inverse=True)
-    sizes = np.bincount(of, weights=rows, minlength=len(first)).astype(np.int64)
+    if persons is None:
+        sizes = np.bincount(of, weights=rows, minlength=len(first)).astype(np.int64)
+    else:
+        sizes = persons.sizes(np.where(rows > 0, of, -1), len(first))
     return EquivalenceClasses(codes[first], sizes, of, (codes[first] == nothing).all(axis=1))
 
 
@@ -315,6 +320,7 @@ class Generalized:
     spread: tuple[Spread, ...] = ()  # the step that writes intervals as two columns, if any
     # What else must be known of the combinations' rows to judge a group; None if sizes decide
     evidence: Records | None = None
+    persons: PersonRecords | None = None  # who has which combination, if persons are counted
     _classes: dict[tuple[str, ...], EquivalenceClasses] = field(default_factory=dict, repr=False)
 
     @property
@@ -337,7 +343,7 @@ class Generalized:
         if key not in self._classes:
             columns = self.columns(names)
             rows = self.counts.sum(axis=1)
-            self._classes[key] = classes_of(self.codes[:, columns], self.nothing[columns], rows)
+            self._classes[key] = classes_of(self.codes[:, columns], self.nothing[columns], rows, self.persons)
         return self._classes[key]
 
     def still_shown(self, hidden: npt.NDArray[np.bool_]) -> tuple[Counts, ...]:
@@ -369,14 +375,16 @@ def generalize(population: Population, requirement: Requirement, numeric: str, m
     """Take every quasi-identifier to its best level and count the combinations that rows then show."""
     schema = population.schema
     target_of(schema, "An IAC method")
-    judge = Judge.of(requirement, population)
+    sizes_decide = population.owners is None and isinstance(requirement, KAnonymity | KnownTogether)
+    judge = Judge(requirement) if sizes_decide else Judge.of(requirement, population)  # fewer rows than k: all hidden
     table = population.sample()
     columns = [table[name] for name in schema.quasi_identifiers]
     choices = tuple(choose(population, column, numeric, judge.k, min_entropy) for column in columns)
     recode = Recode(tuple(Recoding(choice.name, choice.level.parts) for choice in choices))
     recoded = population.recode(recode)
     seen = recoded.combinations(schema.quasi_identifiers)
-    evidence = None if judge.by_size else judge.records(recoded, schema.quasi_identifiers)
+    persons = PersonRecords.of(judge, recoded, schema.quasi_identifiers) if judge.persons else None
+    evidence = None if judge.by_size or judge.persons else judge.records(recoded, schema.quasi_identifiers)
     in_intervals = [column for column, choice in zip(columns, choices, strict=True) if choice.shows_intervals]
     spread = spread_steps(numeric, in_intervals)
-    return Generalized(choices, seen.codes.astype(np.int64), seen.counts, spread, evidence)
+    return Generalized(choices, seen.codes.astype(np.int64), seen.counts, spread, evidence, persons)

@@ -7,6 +7,8 @@ hides combinations size by size, the rarest first, while no attribute's distribu
 information on the class (delta_c) changes too much. The k asked for is a floor that is kept whatever the thresholds
 say; with k=1 this is the paper's algorithm.
 
+Where a person may have several rows, a combination is rare below k persons, and sizes are numbers of persons.
+
 Rare combinations show nothing, until no set of attributes has a rare one. Rows that show nothing of a set anyway have
 nothing to hide; in the release they look like those that were hidden. If ``strict``, both together are at least k rows,
 or none, and keep whatever else is required.
@@ -69,7 +71,7 @@ class CombinationHiding:
         self._strict = strict
         self._on_small = on_small
         self._rows = generalized.counts.sum(axis=1)
-        self._evidence = generalized.evidence
+        self._evidence, self._persons = generalized.evidence, generalized.persons
         self.hidden: Flags = np.zeros(generalized.codes.shape, bool)
         self.dropped: Flags = np.zeros(len(generalized.codes), bool)
         self.steps: list[Hide] = []
@@ -109,7 +111,7 @@ class CombinationHiding:
         columns = self._generalized.columns(names)
         nothing = self._generalized.nothing[columns]
         codes = np.where(self.hidden[:, columns], nothing, self._generalized.codes[:, columns])
-        return classes_of(codes, nothing, np.where(self.dropped, 0, self._rows))
+        return classes_of(codes, nothing, np.where(self.dropped, 0, self._rows), self._persons)
 
     def _treat(self, known: KnownSet) -> bool:
         """Hide or leave out what is rare in one set; False if there was nothing to do."""
@@ -121,7 +123,7 @@ class CombinationHiding:
         self.e_min = int(classes.sizes[rare].max(initial=self.e_min))
         unseen = rare | (present & classes.blank)
         too_few = self._strict and bool(unseen.any()) and not self._may_hide(classes, unseen, known.k)
-        drop = too_few and self._on_small == "drop" and self._evidence is None
+        drop = too_few and self._on_small == "drop" and self._sizes_decide
         marked = rare | (present & classes.blank & drop)
         if too_few and not drop:
             marked |= self._more(classes, unseen, shown & ~rare, known.k)
@@ -129,24 +131,37 @@ class CombinationHiding:
         self.smallest[known] = int(left.min()) if len(left) else None
         if not marked.any():
             return False
+        gone = self.dropped.copy()
         self._mark(marked[classes.of], known.names, drop)
         named = tuple(tuple(codes) for codes in classes.codes[marked & shown & large].tolist())
-        rows = int(classes.sizes[marked].sum())
+        rows = int(self._rows[marked[classes.of] & ~gone].sum())
         self.steps.append(Hide(known.names, known.k + self.raised, named, drop, rows))
         return True
 
+    @property
+    def _sizes_decide(self) -> bool:
+        """Whether nothing is required beyond the size of a class, in rows or in persons."""
+        return self._evidence is None and (self._persons is None or self._persons.judge.counts_only)
+
     def _allowed(self, classes: EquivalenceClasses, group: Whole, groups: int) -> Flags:
         """Whether groups of classes may be released, but for their size; -1 is in no group."""
-        if self._evidence is None:
+        if self._sizes_decide:
             return np.ones(groups, np.bool_)
         of = np.where(self.dropped, -1, group[classes.of])
+        if self._persons is not None:
+            return self._persons.holds(of, groups)
+        assert self._evidence is not None
         sizes = np.bincount(of[of >= 0], self._rows[of >= 0], groups).astype(np.int64)
         return self._evidence.holds(np.arange(len(of)), of, sizes)
 
     def _may_hide(self, classes: EquivalenceClasses, unseen: Flags, k: int) -> bool:
         """Whether these classes may look alike, showing nothing."""
         together = np.where(unseen, 0, -1)
-        return int(classes.sizes[unseen].sum()) >= k and bool(self._allowed(classes, together, 1)[0])
+        if self._persons is None:
+            size = int(classes.sizes[unseen].sum())
+        else:
+            size = int(self._persons.sizes(np.where(self.dropped, -1, together[classes.of]), 1)[0])
+        return size >= k and bool(self._allowed(classes, together, 1)[0])
 
     def _more(self, classes: EquivalenceClasses, unseen: Flags, among: Flags, k: int) -> Flags:
         """Further classes to be hidden, the smallest first: one, two, four, ... until all that is hidden may be."""

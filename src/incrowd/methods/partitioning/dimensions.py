@@ -165,20 +165,24 @@ def _dimension(
     return Dimension(column, kind, known.hierarchy, weight)
 
 
-def stacked(dimensions: Sequence[Dimension], rows: int) -> npt.NDArray[np.int32]:
-    """The places of all rows, rows x dimensions."""
-    places = np.empty((rows, len(dimensions)), np.int32)
+def stacked(dimensions: Sequence[Dimension], rows: Ints | slice, count: int) -> npt.NDArray[np.int32]:
+    """The places of so many rows, rows x dimensions."""
+    places = np.empty((count, len(dimensions)), np.int32)
     for number, dimension in enumerate(dimensions):
-        places[:, number] = dimension.places
+        places[:, number] = dimension.places[rows]
     return places
 
 
 class Placed(NamedTuple):
-    """Places of all rows (rows x dimensions), their classes, and how many classes there are."""
+    """Places of all rows (rows x dimensions), their classes, how many classes there are; whose each row is.
+
+    ``owners`` is empty where rows are persons; else rows are sorted by it.
+    """
 
     places: Any
     labels: Any
     classes: int
+    owners: Any
 
 
 class Dims(NamedTuple):
@@ -199,7 +203,7 @@ class Dims(NamedTuple):
 
 
 class CutRules(NamedTuple):
-    """Which cuts are wanted: by class or at the median, rows of a part, bits a cut must gain."""
+    """Which cuts are wanted: by class or at the median, rows or persons of a part, bits a cut must gain."""
 
     by_class: bool
     smallest: int
@@ -207,11 +211,19 @@ class CutRules(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Scratch space: class counts of each place, the places present, the part of each place."""
+    """Scratch space: class counts of each place, the places present, the part of each place.
+
+    Where rows are not persons: whose the rows of a node are, where their places rank, and by rank, or by part, the
+    persons who begin and who end there.
+    """
 
     hist: Any
     present: Any
     part: Any
+    owners: Any
+    ranks: Any
+    first: Any
+    last: Any
 
 
 class GrownCuts(NamedTuple):

@@ -6,6 +6,9 @@ uneven the parts are; the last place of the first part. The sixth is the first p
 widths are compared in steps of 2^-30, so that equal ones are equal however they were summed up, and preference is an
 order: the compiled loop and a loop that asks a requirement for each cut choose alike. The weight of a dimension is a
 factor of its width, and of the bits that its cuts gain. A cut that must be made comes before all others.
+
+Where a person may have several rows, the persons of both parts decide whether a cut is allowable, and the rows of a
+person are neighbours in every node: the first node has them so, and cutting keeps the order.
 """
 
 from __future__ import annotations
@@ -40,26 +43,19 @@ from incrowd.methods.partitioning.dimensions import (
     Placed,
     Scratch,
 )
+from incrowd.methods.partitioning.tallies import (
+    bits_of,
+    count_persons,
+    note_persons,
+    order_by_class,
+    sum_places,
+    tally_places,
+)
 from incrowd.trees.compiled import compiled
 
 _STEPS = 2.0**30  # figures are compared in whole steps of this size, so that rounding decides nothing
 _AT_ONCE = -(2**60)  # comes before all preferences
 _NO_GAIN = 1e-9  # bits: a smaller difference is rounding
-
-
-@compiled
-def _plogp(x: float) -> float:
-    return x * np.log2(x) if x > 0.0 else 0.0
-
-
-@compiled
-def _bits(counts: Any) -> float:
-    """n * H(class) of a histogram."""
-    total, inner = 0.0, 0.0
-    for c in range(counts.size):
-        total += counts[c]
-        inner += _plogp(counts[c])
-    return _plogp(total) - inner
 
 
 @compiled
@@ -74,66 +70,6 @@ def _weighed(bits: float, before: float, weight: float) -> float:
 
 
 @compiled
-def _tally(table: Placed, rows: Any, a: int, width: int, room: Scratch) -> int:
-    """Class counts of the places present among the rows; returns how many are present, ascending."""
-    hist, present, count = room.hist, room.present, 0
-    if rows.size * 4 < width:
-        keys = np.empty(rows.size, np.int64)
-        for i in range(rows.size):
-            keys[i] = table.places[rows[i], a]
-        keys.sort()
-        for i in range(keys.size):
-            if i == 0 or keys[i] != keys[i - 1]:
-                present[count] = keys[i]
-                count += 1
-                hist[keys[i], :] = 0
-        for i in range(rows.size):
-            hist[table.places[rows[i], a], table.labels[rows[i]]] += 1
-        return count
-    hist[:width, :] = 0
-    for i in range(rows.size):
-        hist[table.places[rows[i], a], table.labels[rows[i]]] += 1
-    for place in range(width):
-        for c in range(table.classes):
-            if hist[place, c] > 0:
-                present[count] = place
-                count += 1
-                break
-    return count
-
-
-@compiled
-def _sum(hist: Any, places: Any, count: int) -> Any:
-    """Class counts of several places together."""
-    counts = np.zeros(hist.shape[1], np.int64)
-    for i in range(count):
-        for c in range(counts.size):
-            counts[c] += hist[places[i], c]
-    return counts
-
-
-@compiled
-def _order_by_class(hist: Any, present: Any, count: int) -> Any:
-    """The present places by their share of the rows' second largest class (for two classes: by P)."""
-    known = _sum(hist, present, count)
-    major, pivot = 0, 0
-    for c in range(1, known.size):
-        if known[c] > known[major]:
-            major = c
-    for c in range(known.size):
-        if c != major and (pivot == major or known[c] > known[pivot]):
-            pivot = c
-    keys = np.empty(count, np.int64)
-    for i in range(count):
-        keys[i] = (hist[present[i], pivot] << 30) // hist[present[i]].sum() << 32 | i
-    keys.sort()
-    ordered = np.empty(count, np.int64)
-    for i in range(count):
-        ordered[i] = present[keys[i] & 0xFFFFFFFF]
-    return ordered
-
-
-@compiled
 def _write(cuts: Any, listed: int, first: int, wide: int, a: int, then: int, last: int, after: int) -> int:
     cuts[listed, FIRST], cuts[listed, WIDTH], cuts[listed, DIMENSION] = first, -wide, a
     cuts[listed, THEN], cuts[listed, LAST], cuts[listed, NEXT] = then, last, after
@@ -141,20 +77,31 @@ def _write(cuts: Any, listed: int, first: int, wide: int, a: int, then: int, las
 
 
 @compiled
-def _median_cuts(rule: CutRules, room: Scratch, count: int, a: int, wide: int, cuts: Any, listed: int) -> int:
-    """The cut above the lower median, and the one below it; no other can be allowable if both are not."""
-    present = room.present
-    known = _sum(room.hist, present, count).sum()
-    below, i = 0, 0
+def _median_cuts(
+    rule: CutRules, room: Scratch, count: int, a: int, wide: int, persons: bool, cuts: Any, listed: int
+) -> int:
+    """The cut above the lower median, and the one below it; if neither is allowable, the one nearest to them.
+
+    Where rows are persons there is none then; persons may be spread unlike their rows.
+    """
+    present, median = room.present, 0
+    known = sum_places(room.hist, present, count).sum()
     upto = room.hist[present[0]].sum()
     while upto <= (known - 1) // 2:
-        i += 1
-        below = upto
-        upto += room.hist[present[i]].sum()
-    if i < count - 1 and upto >= rule.smallest and known - upto >= rule.smallest:
-        listed = _write(cuts, listed, 0, wide, a, 0, present[i], present[i + 1])
-    if i > 0 and below >= rule.smallest and known - below >= rule.smallest:
-        listed = _write(cuts, listed, 1, wide, a, 0, present[i - 1], present[i])
+        median += 1
+        upto += room.hist[present[median]].sum()
+    before, nearest = listed, -1
+    left, right = 0, room.first[:count].sum() if persons else known
+    for i in range(count - 1):
+        left += room.first[i] if persons else room.hist[present[i]].sum()
+        right -= room.last[i] if persons else room.hist[present[i]].sum()
+        if left >= rule.smallest and right >= rule.smallest:
+            if median - 1 <= i <= median:
+                listed = _write(cuts, listed, median - i, wide, a, 0, present[i], present[i + 1])
+            elif nearest < 0 or i < median:
+                nearest = i
+    if listed == before and nearest >= 0:
+        listed = _write(cuts, listed, 2, wide, a, 0, present[nearest], present[nearest + 1])
     return listed
 
 
@@ -166,18 +113,20 @@ def _class_cuts(
     a: int,
     wide: int,
     weight: float,
+    order: Any,
     by_share: bool,
+    persons: bool,
     gone: Any,
     cuts: Any,
     listed: int,
 ) -> int:
-    """Every cut between neighbours with enough rows on both sides, by the class entropy it leaves."""
-    order = _order_by_class(room.hist, room.present, count) if by_share else room.present
-    right = _sum(room.hist, order, count)
+    """Every cut between neighbours with enough rows, or persons, on both sides, by the class entropy it leaves."""
+    right = sum_places(room.hist, order, count)
     left = np.zeros(right.size, np.int64)
     left_rows, right_rows = 0, right.sum()
+    left_size, right_size = 0, room.first[:count].sum() if persons else right_rows
     rows = right_rows + gone.sum()
-    before, rest = _bits(right + gone), _bits(gone)
+    before, rest = bits_of(right + gone), bits_of(gone)
     for i in range(count - 1):
         for c in range(left.size):
             moved = room.hist[order[i], c]
@@ -185,8 +134,10 @@ def _class_cuts(
             right[c] -= moved
             left_rows += moved
             right_rows -= moved
-        if left_rows >= rule.smallest and right_rows >= rule.smallest:
-            bits = _bits(left) + _bits(right) + rest
+        left_size = left_size + room.first[i] if persons else left_rows
+        right_size = right_size - room.last[i] if persons else right_rows
+        if left_size >= rule.smallest and right_size >= rule.smallest:
+            bits = bits_of(left) + bits_of(right) + rest
             if (before - bits) / rows >= rule.min_gain - _NO_GAIN:
                 last, after = (i, i + 1) if by_share else (order[i], order[i + 1])
                 left_over = _step(_weighed(bits, before, weight) / rows)
@@ -196,27 +147,37 @@ def _class_cuts(
 
 @compiled
 def _tree_cut(
-    dims: Dims, rule: CutRules, room: Scratch, count: int, a: int, at: int, gone: Any, cuts: Any, listed: int
+    dims: Dims,
+    rule: CutRules,
+    room: Scratch,
+    count: int,
+    a: int,
+    at: int,
+    persons: bool,
+    gone: Any,
+    cuts: Any,
+    listed: int,
 ) -> int:
-    """The cut into the groups below the current one, if each that is not empty has enough rows."""
-    after, i = _bits(gone), 0
+    """The cut into the groups below the current one, if each that is not empty has enough rows, or persons."""
+    after, i = bits_of(gone), 0
     counts = np.zeros(gone.size, np.int64)
     for number in range(dims.begin[at], dims.begin[at + 1]):
         counts[:] = 0
         while i < count and room.present[i] < dims.end[dims.children[number]]:
             counts += room.hist[room.present[i]]
             i += 1
-        if 0 < counts.sum() < rule.smallest:
+        size = room.first[number - dims.begin[at]] if persons else counts.sum()
+        if 0 < size < rule.smallest:
             return listed
-        after += _bits(counts)
+        after += bits_of(counts)
     wide = _step(dims.weight[a] * (dims.end[at] - dims.first[at]) / dims.leaves[a])
     if dims.must[a] == at:
         return _write(cuts, listed, _AT_ONCE, wide, a, 0, 0, 0)
     if not rule.by_class:
         return _write(cuts, listed, 0, wide, a, 0, 0, 0)
-    everything = _sum(room.hist, room.present, count) + gone
+    everything = sum_places(room.hist, room.present, count) + gone
     rows = everything.sum()
-    before = _bits(everything)
+    before = bits_of(everything)
     if (before - after) / rows < rule.min_gain - _NO_GAIN:
         return listed
     return _write(cuts, listed, _step(_weighed(after, before, dims.weight[a]) / rows), wide, a, 0, 0, 0)
@@ -226,35 +187,39 @@ def _tree_cut(
 def _cuts_of(
     table: Placed, dims: Dims, rule: CutRules, rows: Any, a: int, at: int, room: Scratch, cuts: Any, listed: int
 ) -> int:
-    """Append the cuts of one dimension whose parts all have enough rows."""
-    kind, width = dims.kind[a], dims.width[a]
+    """Append the cuts of one dimension whose parts all have enough rows, or persons."""
+    kind, width, persons = dims.kind[a], dims.width[a], table.owners.size > 0
     hopeless = dims.begin[at] == dims.begin[at + 1] if kind == TREE else rows.size < 2 * rule.smallest
     if hopeless:
         return listed
-    count = _tally(table, rows, a, width, room)
+    count = tally_places(table, rows, a, width, room)
     gone = np.zeros(table.classes, np.int64)
     if count > 0 and room.present[count - 1] == width - 1:
         count -= 1
         gone += room.hist[width - 1]
-    if count == 0 or 0 < gone.sum() < rule.smallest:
+    if count == 0 or 0 < gone.sum() < rule.smallest or (kind != TREE and count < 2):
+        return listed
+    order = order_by_class(room.hist, room.present, count) if kind == SET else room.present
+    if persons and 0 < count_persons(table, dims, rows, a, at, order, count, room) < rule.smallest:
         return listed
     if kind == TREE:
-        return _tree_cut(dims, rule, room, count, a, at, gone, cuts, listed)
-    if count < 2:
-        return listed
+        return _tree_cut(dims, rule, room, count, a, at, persons, gone, cuts, listed)
     start = dims.offset[a]
     wide = count / (width - 1)
     if not dims.counted[a]:
         wide = dims.position[start + room.present[count - 1]] - dims.position[start + room.present[0]]
     wide *= dims.weight[a]
     if rule.by_class:
-        return _class_cuts(rule, room, count, a, _step(wide), dims.weight[a], kind == SET, gone, cuts, listed)
-    return _median_cuts(rule, room, count, a, _step(wide), cuts, listed)
+        return _class_cuts(
+            rule, room, count, a, _step(wide), dims.weight[a], order, kind == SET, persons, gone, cuts, listed
+        )
+    return _median_cuts(rule, room, count, a, _step(wide), persons, cuts, listed)
 
 
 @compiled
 def list_cuts(table: Placed, dims: Dims, rule: CutRules, rows: Any, at: Any, room: Scratch) -> Any:
-    """All cuts of some rows whose parts have enough rows, dimension by dimension."""
+    """All cuts of some rows whose parts have enough rows, or persons, dimension by dimension."""
+    note_persons(table, rows, room)
     most = 0
     for a in range(dims.kind.size):
         most += min(dims.width[a], rows.size) + 1
@@ -277,6 +242,7 @@ def _prefer(one: Any, other: Any) -> bool:
 def _best_cut(table: Placed, dims: Dims, rule: CutRules, rows: Any, at: Any, room: Scratch, cuts: Any) -> Any:
     """The preferred cut; its dimension is -1 if there is none."""
     best = np.full(6, -1, np.int64)
+    note_persons(table, rows, room)
     for a in range(dims.kind.size):
         listed = _cuts_of(table, dims, rule, rows, a, at[a], room, cuts, 0)
         for i in range(listed):
@@ -293,7 +259,7 @@ def _mark(table: Placed, dims: Dims, rows: Any, at: int, room: Scratch, cut: Any
     threshold does not say it.
     """
     a = cut[DIMENSION]
-    count = _tally(table, rows, a, dims.width[a], room)
+    count = tally_places(table, rows, a, dims.width[a], room)
     missing = room.present[count - 1] == dims.width[a] - 1
     count -= int(missing)
     parts = 2
@@ -302,7 +268,7 @@ def _mark(table: Placed, dims: Dims, rows: Any, at: int, room: Scratch, cut: Any
         for i in range(count):
             room.part[room.present[i]] = int(room.present[i] > cut[LAST])
     elif dims.kind[a] == SET:
-        order = _order_by_class(room.hist, room.present, count)
+        order = order_by_class(room.hist, room.present, count)
         marks = np.empty((count, 2), np.int64)
         for i in range(count):
             room.part[order[i]] = int(i > cut[LAST])
@@ -390,8 +356,16 @@ def divide(table: Placed, dims: Dims, grown: GrownCuts, order: Any, room: Scratc
 @compiled
 def start(table: Placed, dims: Dims, roots: Any) -> tuple[GrownCuts, Scratch]:
     """One node with all rows, and scratch space."""
-    widest = dims.width.max()
-    room = Scratch(np.zeros((widest, table.classes), np.int64), np.zeros(widest, np.int64), np.zeros(widest, np.int64))
+    widest, owned = dims.width.max(), table.owners.size
+    room = Scratch(
+        np.zeros((widest, table.classes), np.int64),
+        np.zeros(widest, np.int64),
+        np.zeros(widest, np.int64),
+        np.zeros(owned, np.int64),
+        np.zeros(owned, np.int64),
+        np.zeros(widest, np.int64),
+        np.zeros(widest, np.int64),
+    )
     nodes, at = np.zeros((64, 9), np.int64), np.zeros((64, roots.size), np.int64)
     nodes[0, END] = table.labels.size
     at[0] = roots
@@ -400,7 +374,10 @@ def start(table: Placed, dims: Dims, roots: Any) -> tuple[GrownCuts, Scratch]:
 
 @compiled
 def grow(table: Placed, dims: Dims, rule: CutRules, roots: Any, order: Any) -> GrownCuts:
-    """Cut while a cut is left whose parts all have enough rows; ``order`` is the rows, sorted by node in the end."""
+    """Cut while a cut is left whose parts all have enough rows, or persons.
+
+    ``order`` is the rows, sorted by node in the end; those of a person are neighbours.
+    """
     grown, room = start(table, dims, roots)
     cuts = np.empty((dims.width.max() + 1, 6), np.int64)
     waiting, left = np.zeros((64, 1), np.int64), 1

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from incrowd.errors import ParameterError, RequirementError
 from incrowd.methods.catalog import target_of
-from incrowd.methods.judging import Judge
+from incrowd.methods.judging import Evidence, Judge, summed_up
 from incrowd.methods.limits import check_limits
 from incrowd.methods.method import INTERVALS, Population, check_choice
 from incrowd.methods.numeric import spread_steps
@@ -43,6 +43,7 @@ from incrowd.methods.partitioning.dimensions import (
 )
 from incrowd.methods.partitioning.kernel import divide, grow, list_cuts, parts_of, start
 from incrowd.methods.partitioning.tree_of_cuts import CutTree, form_makers, tree_of_cuts, whole_box
+from incrowd.methods.person_counts import sorted_by_person
 from incrowd.plan.steps import Group, Place, Reasons, Share, Show, Step
 from incrowd.trees.packing import class_values
 from incrowd.trees.tree import ClassValue
@@ -150,13 +151,20 @@ def grow_cuts(
 ) -> Cuts:
     """Cut all rows while a cut is left whose every part may be released.
 
-    First comes the cut that tells the classes apart best, or the widest dimension at its median.
+    First comes the cut that tells the classes apart best, or the widest dimension at its median. Where rows are not
+    persons, they are sorted by person before: who is in a part is then seen in one pass.
     """
-    table = Placed(stacked(dimensions, len(labels)), labels, classes)
+    rows: Ints | slice = slice(None)
+    if judge.persons:
+        owners = marks_of_rows[:, 0]
+        rows = sorted_by_person(owners, int(owners.max(initial=-1)) + 1)
+    marks_of_rows, labels = marks_of_rows[rows], labels[rows]
+    owners = marks_of_rows[:, 0] if judge.persons else np.empty(0, np.int64)
+    table = Placed(stacked(dimensions, rows, len(labels)), labels, classes, owners.copy())
     dims, roots = _side_by_side(dimensions)
     wanted = CutRules(by_class, max(1, judge.k), -1.0 if min_gain is None else float(min_gain))
     order = np.arange(len(labels))
-    if judge.by_size:
+    if judge.counts_only:
         grown = grow(table, dims, wanted, roots, order)
     else:
         grown = _grow_asking(table, dims, wanted, roots, order, judge, marks_of_rows)
@@ -225,32 +233,14 @@ def _side_by_side(dimensions: Sequence[Dimension]) -> tuple[Any, Ints]:
     return dims, np.array(roots, np.int64)
 
 
-def resting_at(cuts: Cuts, owners: Sequence[int], resting: Ints) -> Ints:
-    """The evidence of the rows that rest at each node of the cuts, given that of the nodes of the tree."""
-    own = np.zeros((len(cuts.nodes), resting.shape[1]), np.int64)
-    np.add.at(own, np.asarray(owners), resting)
-    return own
-
-
-def coming_to(cuts: Cuts, own: Ints) -> Ints:
-    """The evidence of all rows that come to each node of the cuts, given that of those that rest there."""
-    totals = own.copy()
-    parents, depths = cuts.parents, np.zeros(len(own), np.int64)
-    for node, parent in enumerate(parents.tolist()[1:], start=1):
-        depths[node] = depths[parent] + 1
-    for depth in range(int(depths.max()), 0, -1):
-        there = np.flatnonzero(depths == depth)
-        np.add.at(totals, parents[there], totals[there])
-    return totals
-
-
-def take_back(cuts: Cuts, own: Ints, totals: Ints, judge: Judge) -> Cuts:
+def take_back(cuts: Cuts, evidence: Evidence, judge: Judge) -> Cuts:
     """Undo every cut with a part that fails the requirement, and every cut with rows that fit none of its parts.
 
     With all rows in the sample nothing is undone.
     """
+    totals = evidence.rolled_up(cuts.parents)
     fails = ~judge.holds(totals) | (totals[:, 0] == 0)
-    undone = cuts.is_cut & (own[:, 0] > 0)
+    undone = cuts.is_cut & (evidence.rows > 0)
     undone[cuts.parents[1:][fails[1:]]] = True
     if not undone.any():
         return cuts
@@ -281,7 +271,6 @@ def decide_partition(
     boxes: str,
 ) -> tuple[Step, ...]:
     """Cut the rows while every part satisfies the requirement; no row is lost."""
-    requirement.check_possible(population.rows)
     judge = Judge.of(requirement, population)
     names = population.schema.quasi_identifiers
     check_limits(population, judge, [KnownSet(names, judge.k)], preferences)
@@ -294,6 +283,7 @@ def decide_partition(
         boxes,
         requirement.smallest_group,
         [bool(population.contingency(name)[-1].sum()) for name in names],
+        population.owners if judge.persons else None,
     )
     shares: list[Share] = []
     groups: list[Group] = []
@@ -313,7 +303,11 @@ def decide_partition(
 def _check_limited(partition: Partition) -> None:
     """Raise if a group that may not be made coarser is so rare that no row of it was in the sample."""
     whole = whole_box(partition.dimensions)
-    limited = [place for place, dimension in enumerate(partition.dimensions) if dimension.coarsest is not None]
+    limited = [
+        place
+        for place, dimension in enumerate(partition.dimensions)
+        if dimension.coarsest is not None and len(dimension.column.dictionary)  # nothing is coarser than missing
+    ]
     boxes = [partition.made.boxes[partition.made.owners[leaf]] for leaf in partition.made.tree.leaves]
     if uncut := [place for place in limited if any(box[place] == whole[place] for box in boxes)]:
         names = ", ".join(repr(partition.dimensions[place].name) for place in uncut)
@@ -331,19 +325,19 @@ def find_partition(
     schema = population.schema
     dimensions = dimensions_of(table, schema, by_class, preferences)
     target = schema.target if by_class else None
-    labels, classes = _classes(table, target)
-    marks = judge.of_rows(table)
+    labels, classes = class_codes(table, target)
+    marks = judge.of_rows(table, population.owners)
     cuts = grow_cuts(dimensions, labels, len(classes), judge, marks, by_class=by_class, min_gain=min_gain)
     made = tree_of_cuts(cuts, dimensions, target or "", classes)
-    own = resting_at(cuts, made.owners, judge.resting(population, made.tree))
-    totals = coming_to(cuts, own)
-    kept = take_back(cuts, own, totals, judge)
+    evidence = judge.resting(population, made.tree, made.owners)
+    kept = take_back(cuts, evidence, judge)
     if kept is not cuts:
         made = tree_of_cuts(kept, dimensions, target or "", classes)
-    return Partition(dimensions, kept, made, totals[:, 0].tolist(), int(cuts.is_cut.sum()))
+    rows = summed_up(evidence.rows, cuts.parents)
+    return Partition(dimensions, kept, made, rows.tolist(), int(cuts.is_cut.sum()))
 
 
-def _classes(table: EncodedTable, target: str | None) -> tuple[Codes, tuple[ClassValue, ...]]:
+def class_codes(table: EncodedTable, target: str | None) -> tuple[Codes, tuple[ClassValue, ...]]:
     """The class of each row, and the classes; without a target there is one."""
     if target is None:
         return np.zeros(table.height, np.int32), (None,)

@@ -17,6 +17,7 @@ from incrowd.measures.mdl import roundest
 from incrowd.methods.numeric import ends_of, interval_form
 from incrowd.methods.partitioning.dimensions import BEGIN, CUT, END, SET, TREE, Cuts, Dimension
 from incrowd.trees.tree import Branch, ClassValue, Gt, Le, Missing, Node, Predicate, Tree, one_of
+from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.released_value import (
     Category,
     Form,
@@ -47,23 +48,33 @@ def _whole_side(dimension: Dimension) -> Side:
 
 
 def form_makers(
-    dimensions: Sequence[Dimension], numeric: str, boxes: str, k: int, with_missing: Sequence[bool]
+    dimensions: Sequence[Dimension],
+    numeric: str,
+    boxes: str,
+    k: int,
+    with_missing: Sequence[bool],
+    owners: Codes | None = None,
 ) -> tuple[FormOf, ...]:
     """For each dimension, what a side of a box shows.
 
     ``numeric``, ``boxes``: as in :class:`~incrowd.methods.partitioning.mondrian.Mondrian`. ``k``: the ends that stand
-    for open ones, where a middle is shown, have k rows beyond them. ``with_missing``: whether the attribute is missing
-    in some row: then a box that was not cut there shows nothing of it.
+    for open ones, where a middle is shown, have k rows beyond them; k persons if ``owners`` has the person of each row.
+    ``with_missing``: whether the attribute is missing in some row: then a box that was not cut there shows nothing of
+    it.
     """
     return tuple(
-        cache(_maker(dimension, numeric, boxes, k, missing))
+        cache(_maker(dimension, numeric, boxes, _ends(dimension, numeric, k, owners), missing))
         for dimension, missing in zip(dimensions, with_missing, strict=True)
     )
 
 
-def _maker(dimension: Dimension, numeric: str, boxes: str, k: int, missing: bool) -> FormOf:
+def _ends(dimension: Dimension, numeric: str, k: int, owners: Codes | None) -> tuple[float, float]:
+    """What stands for open ends, where a middle is shown."""
+    return ends_of(dimension.column, k, owners) if numeric == "midpoint" and dimension.has_intervals else (0, 0)
+
+
+def _maker(dimension: Dimension, numeric: str, boxes: str, ends: tuple[float, float], missing: bool) -> FormOf:
     whole = _whole_side(dimension)
-    ends = ends_of(dimension.column, k) if numeric == "midpoint" and dimension.has_intervals else (0, 0)
 
     def form(side: Side) -> Form:
         if isinstance(side, ShownMissing):

@@ -243,6 +243,11 @@ def _lower_group(rows: int, touched: Any, meaning: Any, scratch: Any, smallest: 
 _NONE = np.iinfo(np.int64).max
 
 
+def numbered(codes: Codes) -> Codes:
+    """Records with their number as one more column: they are moved about, and take it along."""
+    return np.concatenate([codes, np.arange(len(codes), dtype=np.int32)[:, None]], axis=1)
+
+
 class Partitions:
     """Leaf partitions of records, and the groups they form in each set of attributes known together.
 
@@ -262,14 +267,22 @@ class Partitions:
         sets: npt.NDArray[np.bool_],
         evidence: Records | None = None,
     ) -> None:
-        height, width = held.codes.shape
+        self._evidence = evidence
+        codes, rows = np.array(held.codes, order="C"), held.sizes
+        self._begin(numbered(codes) if evidence is not None else codes, rows, attributes, sets)
+
+    def _begin(
+        self,
+        codes: Codes,
+        rows: npt.NDArray[np.int64],
+        attributes: Sequence[AttributeState],
+        sets: npt.NDArray[np.bool_],
+    ) -> None:
+        """All records in one leaf, and counted."""
+        height, width = len(rows), len(attributes)
         self._attributes = attributes
         self._sets = sets
         self.first = np.cumsum([0, *(len(attribute.open) for attribute in attributes)])
-        self._evidence = evidence
-        codes, rows = np.array(held.codes, order="C"), held.sizes
-        if evidence is not None:  # records are moved about: each takes its number along
-            codes = np.concatenate([codes, np.arange(height, dtype=np.int32)[:, None]], axis=1)
         self._records = LeafRecords(codes, rows, np.empty_like(codes), np.empty_like(rows))
         self._leaves = LeafTable(
             np.empty(height, np.int64),
@@ -317,6 +330,10 @@ class Partitions:
         self._heads[first + np.array(into)] = heads
         self._count(changed, part_of, len(into), self._sets[:, attribute])
 
+    def allows(self, attribute: int, candidate: int) -> bool:  # noqa: ARG002, what it leaves is judged beforehand
+        """Whether what a candidate would leave, beside its size, may be released, if that was not judged beforehand."""
+        return True
+
     def sizes(self) -> npt.NDArray[np.int64]:
         """Rows of each leaf partition."""
         leaves = zip(self._leaves.begin[: self._number], self._leaves.end[: self._number], strict=True)
@@ -354,11 +371,15 @@ class Partitions:
             if self._evidence is not None:
                 self._judge(self._evidence, changed, known, [a for a in watched if self._sets[known, a]])
 
+    def _inside(self, leaves: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Where the records of some leaves lie, leaf by leaf, and how many each has."""
+        begin, lengths = self._leaves.begin[leaves], self._leaves.end[leaves] - self._leaves.begin[leaves]
+        return np.repeat(begin - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum()), lengths
+
     def _judge(self, evidence: Records, changed: npt.NDArray[np.int64], known: int, watched: Sequence[int]) -> None:
         """Mark the candidates that would leave, of a group just formed, a part that may not be released."""
-        begin, end = self._leaves.begin[changed], self._leaves.end[changed]
-        at = np.repeat(begin - np.cumsum(end - begin) + end - begin, end - begin) + np.arange((end - begin).sum())
-        _, group = np.unique(np.repeat(self._leaves.group[known][changed], end - begin), return_inverse=True)
+        at, lengths = self._inside(changed)
+        _, group = np.unique(np.repeat(self._leaves.group[known][changed], lengths), return_inverse=True)
         records, rows = self._records.codes[at, -1].astype(np.int64), self._records.weights[at]
         ids = int(self.first[-1])
         for attribute in watched:

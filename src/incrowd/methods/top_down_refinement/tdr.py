@@ -28,9 +28,11 @@ from incrowd.methods.judging import Judge, Records
 from incrowd.methods.limits import check_limits, limit_of
 from incrowd.methods.method import INTERVALS, Combinations, Population, check_choice
 from incrowd.methods.numeric import interval_form, spread_steps
+from incrowd.methods.person_records import PersonRecords
 from incrowd.methods.top_down_refinement.attribute import AttributeState, Look, best_of
 from incrowd.methods.top_down_refinement.attribute_kinds import attribute_of
 from incrowd.methods.top_down_refinement.partitions import Partitions
+from incrowd.methods.top_down_refinement.persons import PersonPartitions
 from incrowd.plan.steps import Reasons, Recode, Recoding, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
@@ -38,6 +40,7 @@ from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import KnownSet, Requirement
 from incrowd.vocabulary.schema import ColumnType
+from incrowd.vocabulary.value_owners import ValueOwners
 
 Figures = npt.NDArray[np.float64]
 Score = Callable[[Figures, Figures], Figures]
@@ -127,12 +130,16 @@ class Refinement:
         sets: Sequence[KnownSet],
         score: Score,
         average: str = "related",
-        evidence: Records | None = None,
+        evidence: Records | PersonRecords | None = None,
         weights: Sequence[float] | None = None,
     ) -> None:
         inside = np.array([[attribute.name in known.names for attribute in attributes] for known in sets])
         self.attributes = attributes
-        self.partitions = Partitions(held, attributes, inside, evidence)
+        self.partitions: Partitions = (
+            PersonPartitions(held, attributes, inside, evidence)
+            if isinstance(evidence, PersonRecords)
+            else Partitions(held, attributes, inside, evidence)
+        )
         self._k = np.array([known.k for known in sets])
         self._score = score
         self._weights = np.ones(len(attributes)) if weights is None else np.array(weights, np.float64)
@@ -151,7 +158,11 @@ class Refinement:
     def run(self) -> Iterator[Refined]:
         """Refine the best candidate until there is none."""
         while (best := self._best()) is not None:
-            yield self._apply(*best)
+            attribute, own = self._place(best[0])
+            if self.partitions.allows(attribute, own):
+                yield self._apply(*best)
+            else:
+                self._close(attribute, [own])
 
     def candidates(self) -> list[RefinementCandidate]:
         """All candidates, by attribute and value."""
@@ -201,11 +212,14 @@ class Refinement:
             opened = np.flatnonzero(state.open)
             numbers = opened + self._first[attribute]
             small = (self.partitions.smallest[:, numbers] < self._k[:, None]).any(axis=0)
-            invalid = opened[small | self.partitions.broken[numbers]].tolist()
-            for own in invalid:
-                state.close(own)
-            if invalid:
-                self.partitions.refresh(attribute)
+            self._close(attribute, opened[small | self.partitions.broken[numbers]].tolist())
+
+    def _close(self, attribute: int, candidates: Sequence[int]) -> None:
+        """Forget some candidates of an attribute."""
+        for own in candidates:
+            self.attributes[attribute].close(own)
+        if candidates:
+            self.partitions.refresh(attribute)
 
     def _candidate(self, number: int, gain: float, loss: float, score: float) -> RefinementCandidate:
         attribute, own = self._place(number)
@@ -272,7 +286,6 @@ class TDR:
         """The search before its first refinement: the table with nothing shown."""
         schema = population.schema
         target_of(schema, "Top-down refinement")
-        requirement.check_possible(population.rows)
         judge = Judge.of(requirement, population)
         names = schema.quasi_identifiers
         table = population.sample()
@@ -287,7 +300,11 @@ class TDR:
             )
             for name in names
         ]
-        evidence = None if judge.by_size else judge.records(population, names)
+        evidence: Records | PersonRecords | None = None
+        if judge.persons:
+            evidence = PersonRecords.of(judge, population, names)
+        elif not judge.by_size:
+            evidence = judge.records(population, names)
         held = population.combinations(names)
         return Refinement(
             held=held,
@@ -324,7 +341,8 @@ def _look(column: EncodedColumn, population: Population, numeric: str, k: int) -
     ends: tuple[float, float] = (0, 0)
     if numeric == "midpoint" and column.type.is_numeric:
         rows = population.contingency(column.name).sum(axis=1)[:-1]
-        ends = outer_ends(column.numbers, rows, k, column.type is not ColumnType.REAL)
+        who = None if population.owners is None else ValueOwners.of(column, population.owners)
+        ends = outer_ends(column.numbers, rows, k, column.type is not ColumnType.REAL, who)
     return partial(interval_form, numeric=numeric, ends=ends)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.methods.judging import Judge
+from incrowd.methods.judging import Evidence, Judge
 from incrowd.plan.steps import DROPPED, Share
 from incrowd.trees.tree import Eq, In, Predicate, Tree, named_values
 from incrowd.vocabulary.randomness import Randomness, distinct
@@ -159,15 +159,10 @@ def resting(counts: npt.NDArray[np.int64], node: int, labels: int | None) -> Poo
 
 @dataclass(frozen=True, eq=False)
 class Waiting:
-    """Rows of whole nodes: which nodes, and their evidence."""
+    """Rows of whole nodes: which nodes, and how many rows."""
 
     nodes: tuple[int, ...]
-    evidence: Counts
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return int(self.evidence[0])
+    size: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +172,7 @@ class WholePools:
     # tree, evidence, judge: The tree, the evidence of the rows that rest at each of its nodes, and who says what may
     # be released
     tree: Tree
-    evidence: Counts
+    evidence: Evidence
     judge: Judge
     # The largest set of values each attribute may show; None if small siblings are not joined
     largest: dict[str, int] | None = None
@@ -189,16 +184,16 @@ class WholePools:
         released: list[tuple[Waiting, Path]] = []
         residual: dict[int, Waiting] = {}
         for number in reversed(range(len(self.tree.nodes))):  # a child has a higher number than its parent
-            rest = Waiting((number,), self.evidence[number])
+            rest = Waiting((number,), int(self.evidence.rows[number]))
             branches = self.tree.nodes[number].branches
             if branches:
                 pools = [(branch.predicate, residual.pop(branch.child)) for branch in branches]
                 rest = self._node(number, [pool for pool in pools if pool[1].size], rest, released)
             residual[number] = rest
-        return [_bundle(*each, self.evidence) for each in self._with_rest(released, residual[0], shown)]
+        return [_bundle(*each, self.evidence.rows) for each in self._with_rest(released, residual[0], shown)]
 
     def _may(self, pool: Waiting) -> bool:
-        return bool(self.judge.holds(pool.evidence[None, :])[0])
+        return bool(self.judge.holds(self.evidence.of(pool.nodes)[None, :])[0])
 
     def _node(
         self,
@@ -265,12 +260,9 @@ class WholePools:
 
 
 def _union(pools: Sequence[Waiting]) -> Waiting:
-    return Waiting(
-        tuple(node for pool in pools for node in pool.nodes),
-        np.asarray(np.sum([pool.evidence for pool in pools], axis=0), np.int64),
-    )
+    return Waiting(tuple(node for pool in pools for node in pool.nodes), sum(pool.size for pool in pools))
 
 
-def _bundle(pool: Waiting, path: Path, evidence: Counts) -> Bundle:
+def _bundle(pool: Waiting, path: Path, rows: Counts) -> Bundle:
     nodes = sorted(pool.nodes)
-    return Bundle(Pool.of(nodes, evidence[nodes, 0].tolist()), path)
+    return Bundle(Pool.of(nodes, rows[nodes].tolist()), path)

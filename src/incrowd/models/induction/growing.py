@@ -113,6 +113,10 @@ class Growth:
             self._try(candidate)
         return candidate is not None
 
+    def rows_of(self, node: GrowingNode) -> npt.NDArray[np.int64]:
+        """The rows of a node."""
+        return self._order[node.low : node.high]
+
     def _add(
         self, low: int, high: int, parent: int, place: int, territory: Territory, usable: npt.NDArray[np.bool_]
     ) -> int:
@@ -206,8 +210,12 @@ class Growth:
         if by_threshold := self.training.attributes[a].threshold:
             first, last = candidate.low, candidate.high
         slot = self.training.inputs.slot[a]
-        if not territory.bad[slot + first : slot + last + 1].any():
-            return candidate
+        marks = territory.bad[slot + first : slot + last + 1]
+        if not marks.any():
+            division = self.training.attributes[a].division(candidate.level, candidate.low, candidate.high)
+            if self.spans.keeps(territory, division):
+                return candidate
+            marks[:] = True
         return self._again(candidate) if by_threshold else self._coarser(candidate)
 
     def _again(self, candidate: SplitCandidate) -> SplitCandidate | None:

@@ -21,15 +21,19 @@ from incrowd.vocabulary.requirements.columns import Flags, Histograms, Requireme
 from incrowd.vocabulary.requirements.diversity import EntropyDiversity
 from incrowd.vocabulary.requirements.words import parse_requirements
 
+PERSONS = "persons"
+"""What k of a model counts, if not rows."""
+
 
 @dataclass(frozen=True)
 class SpanRequirement:
     """k-anonymity of spans, alone or together with requirements on the class."""
 
-    k: int  # rows of a span
+    k: int  # rows of a span, or persons
     l: float | None = None  # noqa: E741
     max_confidence: float | None = None
     further: tuple[Columnwise, ...] = ()  # other requirements on the class
+    persons: bool = False  # whether persons are counted, who may have several rows
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", KAnonymity(self.k).k)
@@ -67,10 +71,14 @@ class SpanRequirement:
         """The requirement as plain data."""
         data: dict[str, Any] = {"is": "k-anonymity of spans", "k": self.k, "l": self.l}
         data["max_confidence"] = self.max_confidence
+        if self.persons:
+            data["of"] = PERSONS
         return {**data, "further": [part.to_json() for part in self.further]} if self.further else data
 
     def __str__(self) -> str:
-        clauses = [f"every span has at least {self.k} rows"]
+        clauses = [
+            f"every span has {'rows of ' * self.persons}at least {self.k} {'persons' if self.persons else 'rows'}"
+        ]
         if self.l is not None:
             clauses.append(f"its classes an entropy of at least log2 {self.l:g}")
         if self.max_confidence is not None:

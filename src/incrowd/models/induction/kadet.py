@@ -16,7 +16,7 @@ make spans smaller: it is not done.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,14 +27,17 @@ from incrowd.measures.information import entropy
 from incrowd.models.induction.attributes import Attribute, Categories, Thresholds
 from incrowd.models.induction.growing import GrowingNode, Growth
 from incrowd.models.induction.induction import Induction, Span, SpanRequirement, about_class, required_of_spans
+from incrowd.models.induction.persons import SpanOwners
 from incrowd.models.induction.spans import InductionTable, SpanOrder, Territory
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree, filled
 from incrowd.trees.c45 import at_least
+from incrowd.trees.packing import exact_bins, occurring_classes
 from incrowd.trees.pruning import splits_to_keep
 from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.requirements.columns import RequirementSubject
 from incrowd.vocabulary.schema import Schema
+from incrowd.vocabulary.value_owners import ValueOwners
 
 CONFIDENCE = 0.25  # what C4.5 prunes with if it is not told otherwise
 Counts = npt.NDArray[np.int64]
@@ -99,18 +102,31 @@ def publish(
         labels=tuple(labels[number] for number in reached),
         groups=tuple(_group(growth, node) for node in nodes),
         requirement=requirement.to_json(),
-        safe_counts=_safe_counts(tree, [node.counts for node in nodes], requirement, training),
-        smallest_span=min(len(span.rows) for span in spans),
+        safe_counts=_safe_counts(tree, nodes, requirement, growth),
+        smallest_span=min(_size(training, span.rows) for span in spans),
         spans=len(spans),
     )
     return model, spans
 
 
+def _size(training: InductionTable, rows: Counts) -> int:
+    """The persons of some rows; rows, where every row is a person."""
+    return len(rows) if training.owners is None else training.owners.size(rows)
+
+
+def _broken(growth: Growth, rows: Sequence[Counts], requirement: SpanRequirement) -> int:
+    """How many of these sets of rows may not be a span."""
+    labels, classes, owners = growth.training.inputs.labels, len(growth.training.classes), growth.training.owners
+    if owners is not None:
+        span = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
+        return int((~owners.holds(np.concatenate(rows), span, len(rows))).sum())
+    counts = np.array([np.bincount(labels[each], minlength=classes) for each in rows])
+    return int((~requirement.holds_each(counts, growth.training.subject)).sum())
+
+
 def _check(growth: Growth, spans: tuple[Span, ...], requirement: SpanRequirement) -> None:
     """Count once more before anything leaves: refuse a tree with a span that breaks the requirement."""
-    labels, classes = growth.training.inputs.labels, len(growth.training.classes)
-    counts = np.array([np.bincount(labels[span.rows], minlength=classes) for span in spans])
-    broken = int((~requirement.holds_each(counts, growth.training.subject)).sum())
+    broken = _broken(growth, [span.rows for span in spans], requirement)
     if broken:
         raise VerificationError(f"{broken} of {len(spans)} spans of the tree break the requirement: {requirement}.")
 
@@ -146,9 +162,9 @@ def _attributes(
         column = table[attribute.name]
         domain = attribute.domain
         if public and isinstance(attribute, Categories) and not attribute.domain_declared:
-            domain = tuple(
-                value for value, rows in zip(attribute.domain, column.counts.tolist(), strict=False) if rows >= k
-            )
+            owners = growth.training.owners
+            people = column.counts if owners is None else ValueOwners.of(column, owners.persons.astype(np.int32)).each()
+            domain = tuple(value for value, many in zip(attribute.domain, people.tolist(), strict=False) if many >= k)
         fill = fills.get(attribute.name)
         attributes.append(
             PublishedAttribute(
@@ -164,24 +180,27 @@ def _attributes(
 
 
 def _safe_counts(
-    tree: Tree, counts: list[Counts], requirement: SpanRequirement, training: InductionTable
+    tree: Tree, nodes: list[GrowingNode], requirement: SpanRequirement, growth: Growth
 ) -> tuple[tuple[int, ...] | None, ...]:
     """The counts of the leaves that may show them.
 
     If a single leaf with rows had to hide them, the smallest of the others hides its counts as well: else who knows the
     number of all rows could find them.
     """
+    counts = [node.counts for node in nodes]
     leaves = [leaf for leaf in tree.leaves if counts[leaf].any()]
-    safe = {leaf for leaf in leaves if _is_safe(counts[leaf], requirement, training)}
+    safe = {leaf for leaf in leaves if _is_safe(nodes[leaf], requirement, growth)}
     if len(leaves) - len(safe) == 1 and safe:
         safe.remove(min(safe, key=lambda leaf: int(counts[leaf].sum())))
     return tuple(tuple(counts[node].tolist()) if node in safe else None for node in range(len(counts)))
 
 
-def _is_safe(counts: Counts, requirement: SpanRequirement, training: InductionTable) -> bool:
-    if training.class_private:
-        return bool(requirement.holds_each(counts[None, :], training.subject)[0])
-    return bool((counts[counts > 0] >= requirement.k).all())
+def _is_safe(node: GrowingNode, requirement: SpanRequirement, growth: Growth) -> bool:
+    counts, owners, rows = node.counts, growth.training.owners, growth.rows_of(node)
+    if growth.training.class_private:
+        return not _broken(growth, [rows], requirement)
+    people = counts if owners is None else owners.of_classes(rows)
+    return bool((people[counts > 0] >= requirement.k).all())
 
 
 def _spans(growth: Growth, split: npt.NDArray[np.bool_], place: Mapping[int, int]) -> tuple[Span, ...]:
@@ -242,18 +261,51 @@ class KAdet:
         """The parameters as plain data."""
         return {**vars(self), "private": list(self.private), "require": [str(part) for part in self.require]}
 
-    def induce(self, table: EncodedTable, schema: Schema) -> Induction:
-        """Grow the tree that predicts the target from the quasi-identifiers and the private attributes."""
+    def induce(self, table: EncodedTable, schema: Schema, owners: Codes | None = None) -> Induction:
+        """Grow the tree that predicts the target from the quasi-identifiers and the private attributes.
+
+        ``owners``: the person of each row, if a person may have several: persons are then counted.
+        """
         names, target = self._names(schema)
         about_class(self.require, target)
         if table.height == 0:
             raise InputError("The table has no rows; a tree needs at least one.")
         columns, fills = fill_columns([table[name] for name in names], table[target], self.fill, self._by_threshold)
-        reason = self._impossible(table[target])
+        who = self._owners(table[target], owners)
+        reason = self._impossible(table[target]) if who is None else self._impossible_for(who, table[target])
         if reason:
             return Induction(None, reason, (), ())
         attributes = [self._attribute(i, columns[name], schema) for i, name in enumerate(names)]
-        return self._grow(attributes, EncodedTable({**columns, target: table[target]}, table.height), target, fills)
+        table = EncodedTable({**columns, target: table[target]}, table.height)
+        public = [attribute.name not in self.private for attribute in attributes]
+        training = InductionTable.of(attributes, public, table[target], self.class_private, who)
+        return self._grow(training, table, fills, replace(self.requirement, persons=owners is not None))
+
+    def _owners(self, target: EncodedColumn, owners: Codes | None) -> SpanOwners | None:
+        """Whose rows they are; None where every row is a person."""
+        if owners is None or np.bincount(owners).max(initial=0) <= 1:
+            return None
+        labels = exact_bins(target.counts).of_code[target.codes].astype(np.int32)
+        classes = len(occurring_classes(target))
+        return SpanOwners.of(self.requirement, owners, labels, classes=classes, ordered=target.type.has_order)
+
+    def _impossible_for(self, owners: SpanOwners, target: EncodedColumn) -> str:
+        """Why not even a tree without tests keeps the requirement for persons; empty if it does."""
+        rows = np.arange(len(owners.persons))
+        people, persons = owners.of_classes(rows), owners.size(rows)
+        if not self.class_private and people.min() < self.k:
+            return (
+                f"A class of {target.name!r} has rows of {people.min()} persons, fewer than k={self.k}; a public class "
+                "needs k."
+            )
+        if persons < self.k:
+            return f"The table has rows of {persons} persons, fewer than k={self.k}."
+        if self.class_private and not owners.holds(rows, np.zeros(len(rows), np.int64), 1)[0]:
+            return (
+                "The classes of all persons together are too uneven: the most frequent class is one of "
+                f"{people.max() / persons:.1%} of them. Parts of the table might do better, but not all of it."
+            )
+        return ""
 
     def _names(self, schema: Schema) -> tuple[list[str], str]:
         """The attributes, in the order of the schema, and the target."""
@@ -303,21 +355,29 @@ class KAdet:
         return ""
 
     def _grow(
-        self, attributes: list[Attribute], table: EncodedTable, target: str, fills: dict[str, str | int | float]
+        self,
+        training: InductionTable,
+        table: EncodedTable,
+        fills: dict[str, str | int | float],
+        requirement: SpanRequirement,
     ) -> Induction:
-        from incrowd.models.induction.growing import Growth
-        from incrowd.models.induction.kadet import kept_splits, publish
-        from incrowd.models.induction.spans import InductionTable
-
-        requirement = self.requirement
-        public = [attribute.name not in self.private for attribute in attributes]
-        training = InductionTable.of(attributes, public, table[target], self.class_private)
         growth = Growth(training, requirement, self.score == "gain_ratio").run()
         split = np.array([node.division is not None for node in growth.nodes])
         if self.prune or (self.prune is None and self.score == "gain_ratio"):
-            split &= kept_splits(growth.nodes)
+            split = self._pruned(growth, split, requirement)
         model, spans = publish(growth, split, requirement, table, fills)
         return Induction(model, "", spans, tuple(growth.trace))
+
+    def _pruned(
+        self, growth: Growth, split: npt.NDArray[np.bool_], requirement: SpanRequirement
+    ) -> npt.NDArray[np.bool_]:
+        """The splits that stay; all of them, if spans of persons would be joined that do not keep it together."""
+        kept = split & kept_splits(growth.nodes)
+        if growth.training.owners is None or not requirement.on_class:
+            return kept
+        spans, _ = spans_again(growth, kept)
+        rows = [spans.order[low:high] for low, high in spans.of(spans.root())]
+        return split if _broken(growth, rows, requirement) else kept
 
 
 def fill_columns(

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from incrowd.models.induction.attributes import Attribute, Division
 from incrowd.models.induction.induction import SpanRequirement
 from incrowd.models.induction.kernel import Inputs, cells_of, folded, forbid, sort_spans, xlogx_table
+from incrowd.models.induction.persons import SpanOwners, forbid_by_persons
 from incrowd.trees.packing import exact_bins, occurring_classes
 from incrowd.trees.tree import ClassValue
 from incrowd.vocabulary.encoded_table import EncodedColumn
@@ -40,10 +41,16 @@ class InductionTable:
     class_private: bool
     inputs: Inputs
     ordered: bool = False
+    owners: SpanOwners | None = None  # whose rows they are, if rows are not persons
 
     @classmethod
     def of(
-        cls, attributes: Sequence[Attribute], public: Sequence[bool], target: EncodedColumn, class_private: bool
+        cls,
+        attributes: Sequence[Attribute],
+        public: Sequence[bool],
+        target: EncodedColumn,
+        class_private: bool,
+        owners: SpanOwners | None = None,
     ) -> InductionTable:
         """Put the arrays together."""
         classes = occurring_classes(target)
@@ -56,6 +63,7 @@ class InductionTable:
             class_private=class_private,
             inputs=inputs,
             ordered=target.type.has_order,
+            owners=owners,
         )
 
     @property
@@ -131,11 +139,14 @@ class SpanOrder:
         self._classes = training.subject
         self.version = 0
         self._shared = training.shared
+        self._owners = owners = training.owners
         self.order = np.arange(training.rows, dtype=np.int64)
+        if owners is not None:  # the rows of a person are neighbours in every span
+            self.order = np.argsort(owners.persons, kind="stable")
         self._end = np.zeros(training.rows, np.int64)
         starts = np.zeros(1, np.int64)
         if not training.class_private:
-            self.order = np.argsort(inputs.labels, kind="stable")
+            self.order = self.order[np.argsort(inputs.labels[self.order], kind="stable")]
             starts = np.flatnonzero(np.diff(inputs.labels[self.order], prepend=-1))
         self._end[starts] = [*starts[1:], training.rows]
         self.count = len(starts)
@@ -169,12 +180,28 @@ class SpanOrder:
 
     def _forbid(self, territory: Territory, first: int, last: int) -> None:
         rows = self.inputs, self.order, self._end, territory.lows, territory.highs
+        territory.seen[first:last] = self.version
+        if self._owners is not None:
+            persons = self.inputs, self._owners.persons, *rows[1:]
+            forbid_by_persons(first, last, *persons, self.requirement.k, territory.bad)
+            return
         forbid(first, last, *rows, self.requirement.k, territory.bad)
         if self.requirement.on_class:
             forbid_asking(
                 first, last, *rows, lambda parts: self.requirement.holds_each(parts, self._classes), territory.bad
             )
-        territory.seen[first:last] = self.version
+
+    def keeps(self, territory: Territory, division: Division) -> bool:
+        """Whether every part of a span keeps what is required beyond k, if that was not marked beforehand."""
+        if self._owners is None or not self.requirement.on_class or not self.inputs.public[division.attribute]:
+            return True
+        stretches = np.array(list(self.of(territory)))
+        lengths = stretches[:, 1] - stretches[:, 0]
+        rows = self.order[np.concatenate([np.arange(low, high) for low, high in stretches.tolist()])]
+        parts = len(division.parts)
+        part = np.repeat(np.arange(len(lengths)) * parts, lengths)
+        part += division.part_of[self.inputs.codes[division.attribute][rows]]
+        return bool(self._owners.holds(rows, part, len(lengths) * parts).all())
 
     def split(self, territory: Territory, division: Division) -> list[Territory | None]:
         """Split the spans of a territory; the territory of each part, ``None`` for parts without rows.

@@ -175,6 +175,8 @@ def _unrecounted(data: Certificate) -> Iterator[Statement]:
         yield left_open("pseudonyms and shifted dates follow from the table", f"{NEEDS_TABLE} and the key")
     if not isinstance(data["unchanged_columns"], str):
         yield left_open("effective k", NEEDS_TABLE)
+    if "persons" in data:
+        yield left_open("persons of the table, and whose rows they are", NEEDS_TABLE)
     for name, nothing in _NEED_TABLE.items():
         if data.get(name, nothing) != nothing:
             yield left_open(name.replace("_", " "), NEEDS_TABLE)

@@ -12,11 +12,14 @@ from typing import Any
 
 from incrowd.errors import IncrowdError, VerificationError
 from incrowd.releases.certified.statements import Statement, StatementStanding, consistent
-from incrowd.report.certificate import schema, statement_of
+from incrowd.report.certificate import schema, sha256_of_hierarchy, statement_of
 from incrowd.report.json_schema import faults
+from incrowd.report.person_facts import ALIKE, JOINT, KNOWN, UNLINKED, certified_counts, certified_persons, counted_in
 from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.requirement import Requirement, requirement_from_json
 from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, Role
 
@@ -26,6 +29,7 @@ _TRANSFORMED = str(Role.QUASI_IDENTIFIER)
 _STATED = (Role.TARGET, Role.SENSITIVE, Role.PRIVATE, *KEYED)
 _KEYED = {"pseudonyms": Role.PSEUDONYM, "shifted_dates": Role.SHIFTED}
 _CHECKS = {Role.QUASI_IDENTIFIER: "faithful"} | dict.fromkeys(KEYED, "recomputed")
+_PSEUDONYM_CHECKS = ("pseudonyms", "one to one", "no digests", "order")
 _ROWS = re.compile(r"([0-9][0-9,]*) (?:released|left out)")
 
 
@@ -37,6 +41,14 @@ def requirement_of(certificate: Certificate) -> Requirement | None:
         return None
 
 
+def persons_of(certificate: Certificate) -> Persons | None:
+    """Whose rows they are, as it is stated; None if every row is a person, or if it cannot be understood."""
+    try:
+        return certified_persons(certificate["persons"])
+    except (IncrowdError, KeyError):
+        return None
+
+
 def check_consistency(certificate: Certificate) -> Iterator[Statement]:
     """A statement for each way in which a certificate could contradict itself."""
     yield _requirement(certificate)
@@ -44,6 +56,7 @@ def check_consistency(certificate: Certificate) -> Iterator[Statement]:
     yield from _keyed(certificate)
     yield _verification(certificate)
     yield _rows(certificate)
+    yield from _persons(certificate)
     yield _cells(certificate)
     yield _reading(certificate)
     yield _unchanged(certificate)
@@ -52,8 +65,8 @@ def check_consistency(certificate: Certificate) -> Iterator[Statement]:
 
 def _requirement(certificate: Certificate) -> Statement:
     """The sentence, the words and the data say the same, and every promise of it was recounted."""
-    requirement, words = requirement_of(certificate), certificate["requirement_asked"]
-    sentences = [statement_of(words, written) for written in ("file", "table", "files")]
+    requirement, words, counts = requirement_of(certificate), certificate["requirement_asked"], persons_of(certificate)
+    sentences = [statement_of(words, written, counted_in(counts)) for written in ("file", "table", "files")]
     recounted = [one["promise"] for one in certificate["requirement_recounted"]]
     checks = {(one["name"], one["found"]) for one in certificate["verification"]["checks"]}
     agrees = (
@@ -76,7 +89,9 @@ def _columns(certificate: Certificate) -> Statement:
     roles = {column["name"]: column["role"] for column in certificate["columns"]}
     released = certificate["released_columns"]
     agrees = all(roles.get(column["from"]) == column["role"] for column in released)
-    kept = [name for name, role in roles.items() if role not in NOT_RELEASED]
+    persons = persons_of(certificate)
+    linked = [persons.column] if persons is not None and persons.linked else []
+    kept = [name for name, role in roles.items() if role not in NOT_RELEASED or name in linked]
     once = len(roles) == len(certificate["columns"])
     return consistent(
         "roles of the columns",
@@ -118,8 +133,11 @@ def _verification(certificate: Certificate) -> Statement:
 
 def _expected_checks(certificate: Certificate) -> Iterator[str]:
     """The checks of every release: of its columns, of its rows, and of the cells of each column."""
-    yield from ("columns", "rows")
+    yield from ("columns", "rows", *(["persons", "no column tells persons"] if "persons" in certificate else []))
     for column in certificate["released_columns"]:
+        if column["role"] == Role.PERSON:
+            yield from (f"{column['name']} {check}" for check in _PSEUDONYM_CHECKS)
+            continue
         yield f"{column['name']} {_CHECKS.get(column['role'], 'untouched')}"
         if column["role"] == Role.PSEUDONYM:
             yield f"{column['from']} pseudonyms"
@@ -141,6 +159,63 @@ def _rows(certificate: Certificate) -> Statement:
         f"{rows['input']:,} in the table, {rows['released']:,} released, {rows['left_out']:,} left out",
         "its numbers of rows and classes do not add up",
     )
+
+
+def _persons(certificate: Certificate) -> Iterator[Statement]:
+    """What it says of persons is about the column in that role, agrees with what was counted, and keeps the promise."""
+    stated, roles = certificate.get("persons"), [one for one in certificate["columns"] if one["role"] == Role.PERSON]
+    if stated is None and not roles:
+        return
+    agrees = False
+    if stated is not None and persons_of(certificate) is not None:
+        link, sizes = stated["link"], [size for size, _ in stated["histogram"]]
+        agrees = (
+            [one["name"] for one in roles] == [stated["column"]]
+            and sizes == sorted(set(sizes))
+            and stated["smallest"] == min(sizes, default=0)
+            and stated["released"] == stated["input"] - stated["lost"] <= certificate["rows"]["released"]
+            and stated["rows_lost"] == certificate["rows"]["left_out"]
+            and stated["rows_without_person"] <= stated["rows_lost"]
+            and stated["alike"] == ALIKE[link["kind"]]
+            and ("known_rows" in link) == ("count_known" in link) == (link["kind"] == KNOWN)
+            and link.get("joint", False) == any(one["name"] == JOINT for one in certificate["verification"]["checks"])
+            and _keeps(certificate, sizes, link["kind"])
+            and _persons_sentences(certificate)
+        )
+    words = "" if stated is None else f"{stated['released']:,} released of {stated['input']:,}"
+    yield consistent("persons", agrees, words, "its numbers of persons contradict each other or the rest")
+
+
+def _persons_sentences(certificate: Certificate) -> bool:
+    """Whether the checks say that they counted what is stated of persons."""
+    stated, rows = certificate["persons"], certificate["rows"]["released"]
+    counted = f"{rows:,} rows of {stated['released']:,} persons; {stated['lost']:,} persons have no row"
+    recounted = [one["found"] for one in certificate["requirement_recounted"]]
+    return {"name": "persons", "passed": True, "found": counted} in certificate["verification"]["checks"] and any(
+        words.endswith(f": {stated['smallest']:,} persons") for words in recounted
+    )
+
+
+def _keeps(certificate: Certificate, sizes: list[int], kind: str) -> bool:
+    """Whether no class has fewer than k persons, and every person is in one, or has one history.
+
+    Who has no event has a history, too, where the table of persons is released beside the events.
+    """
+    requirement, stated = requirement_of(certificate), certificate["persons"]
+    columns = certificate["released_columns"]
+    quasi = list(dict.fromkeys(one["from"] for one in columns if one["role"] == Role.QUASI_IDENTIFIER))
+    known = [] if requirement is None else requirement.sets(quasi)
+    lowest = min((one.k for one in known), default=1)
+    persons = [size * number for size, number in stated["histogram"]]
+    everybody, joint = sum(persons), stated["link"].get("joint", False)
+    fit = stated["released"] <= everybody if joint or kind == KNOWN else stated["released"] == everybody
+    if kind == UNLINKED:
+        classes = sum(number for _, number in stated["histogram"])
+        fit = (
+            stated["released"] <= everybody <= certificate["rows"]["released"]
+            and classes == certificate["verification"]["classes"]
+        )
+    return fit and (not sizes or sizes[0] >= lowest)
 
 
 def _rows_sentence(certificate: Certificate) -> bool:
@@ -184,6 +259,14 @@ _FORMS = {
 }
 
 
+def _digest(tree: Any) -> str | None:
+    """The SHA-256 of a hierarchy as plain data; None if it is none."""
+    try:
+        return sha256_of_hierarchy(Hierarchy.from_json(tree))
+    except IncrowdError:
+        return None
+
+
 def _reading(certificate: Certificate) -> Statement:
     """How cells are read: of all quasi-identifiers, in forms that their counted cells and their columns have."""
     forms, shown = certificate["reading"]["columns"], certificate["attributes"]
@@ -194,6 +277,8 @@ def _reading(certificate: Certificate) -> Statement:
         and (isinstance(shown, str) or set(shown.get(column["name"], ())) - {"empty"} <= _FORMS[forms[column["from"]]])
         for column in released
     )
+    trees = certificate["reading"].get("hierarchies", {})
+    agrees = agrees and all(certificate["hierarchies"].get(name) == _digest(tree) for name, tree in trees.items())
     return consistent("reading", agrees, f"forms of {len(forms):,} columns", "the cells have other forms")
 
 
@@ -206,7 +291,7 @@ def _unchanged(certificate: Certificate) -> Statement:
         agrees = certified_unchanged(UnchangedCounts.from_json(stated)) == stated and _is_about(certificate, stated)
     except (TypeError, ValueError, KeyError):
         agrees = False
-    words = f"of {stated['rows']:,} people"
+    words = f"of {stated['rows']:,} {'rows' if 'persons' in certificate else 'people'}"
     return consistent("counts of unchanged columns add up", agrees, words, "they contradict each other or the rest")
 
 
@@ -215,7 +300,8 @@ def _is_about(certificate: Certificate, stated: dict[str, Any]) -> bool:
     requirement, alone, sets = requirement_of(certificate), stated["alone"], stated["sets"]
     released = certificate["released_columns"]
     quasi = list(dict.fromkeys(one["from"] for one in released if one["role"] == Role.QUASI_IDENTIFIER))
-    called = {one["name"]: one["role"] for one in released if one["role"] != Role.QUASI_IDENTIFIER}
+    changed = (Role.QUASI_IDENTIFIER, Role.PERSON)
+    called = {one["name"]: one["role"] for one in released if one["role"] not in changed}
     known = [] if requirement is None else requirement.sets(quasi)
     below = [one["people_below_k"] for one in sets]
     return (
@@ -247,13 +333,18 @@ def check_issued(
     roles: Mapping[str, str],
     sign: Path | None = None,
     keyed: Mapping[str, Any] | None = None,
+    persons: Persons | None = None,
 ) -> None:
     """Raise unless a certificate keeps its schema, states the verdict, the user's requirement and roles, and is signed.
 
-    ``sign`` is the private key that the user named, if any; ``keyed`` what must be stated of columns that a key makes.
+    ``sign`` is the private key that the user named, if any; ``keyed`` what must be stated of columns that a key makes;
+    ``persons`` whose rows they are.
     """
     data = json.loads(json.dumps(certificate))
     wrong = "its schema" if any(faults(data, schema())) else next(_misstated(data, verdict, requirement, roles), None)
+    stated = None if persons is None else certified_counts(persons, verdict)
+    if wrong is None and (data.get("persons") != stated or (stated is None) != (persons is None)):
+        wrong = "persons"
     if wrong is None and any(data.get(part) != (keyed or {}).get(part) for part in _KEYED):
         wrong = "columns made with a key"
     if wrong is not None:

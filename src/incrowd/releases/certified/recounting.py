@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import FileFormatError
-from incrowd.releases.certified.consistency import Certificate, requirement_of
-from incrowd.releases.certified.statements import Statement, compared, consistent, left_open
+from incrowd.releases.certified.consistency import Certificate, persons_of, requirement_of
+from incrowd.releases.certified.statements import Statement, StatementStanding, compared, consistent, left_open
 from incrowd.report.certificate import sha256_of_hierarchy
 from incrowd.tables.reading.read import read
 from incrowd.verification.requirements import Further
 from incrowd.verification.restated import Stated, recount_stated, recount_stated_table
 from incrowd.verification.unchanged_counts import Alone
-from incrowd.verification.verdict import Check, Verdict
+from incrowd.verification.verdict import Check, PersonCounts, Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import Columnwise, Requirement, Together
@@ -28,6 +28,9 @@ from incrowd.vocabulary.schema import ColumnType, Role
 ORDER = "it needs the order of the values, which the certificate does not state"
 HIERARCHY = "it needs the hierarchy of the column: name its folder with --hierarchies"
 OTHER_HIERARCHY = "this hierarchy is not the one of the certificate"
+PERSONS = "persons cannot be counted, for whose rows they are is not in the release"
+PSEUDONYMS = "by its pseudonyms; that each person has one needs the table that the release was made from"
+BESIDE = "they were counted together with the table of persons that is released beside it"
 POPULATION = "it needs the table of the population: recount it with --require and --population"
 
 
@@ -119,6 +122,11 @@ def recount_certificate(
     quasi = [column for column in released if column["role"] == QUASI_IDENTIFIER]
     sets = requirement.sets(list(dict.fromkeys(column["from"] for column in quasi)))
     sought = Sought.of(certificate, requirement, hierarchies)
+    persons = persons_of(certificate)
+    followed = next((column["name"] for column in released if column["role"] == Role.PERSON), None)
+    if persons is not None and followed is None:
+        unknown = (*sought.unknown, *(left_open(str(one.part), PERSONS, promised=True) for one in sought.parts))
+        sought = Sought((), unknown)
     stated = Stated(
         columns=[column["name"] for column in released],
         promises=[
@@ -130,6 +138,8 @@ def recount_certificate(
         further=sought.parts,
         unchanged=_roles(certificate),
         pseudonyms=[column["name"] for column in released if column["role"] == Role.PSEUDONYM],
+        persons=persons,
+        followed=followed,
     )
     verdict = held.recount(stated)
     yield from _compared(certificate, verdict, len(stated.promises))
@@ -143,13 +153,20 @@ def _compared(certificate: Certificate, verdict: Verdict, sizes: int) -> Iterato
     if not columns.passed:
         return
     stated = {one["promise"]: one["found"] for one in certificate["requirement_recounted"]}
-    formed = {f"{one['name']} pseudonyms" for one in certificate["released_columns"] if one["role"] == Role.PSEUDONYM}
+    kinds = (Role.PSEUDONYM, Role.PERSON)
+    formed = {f"{one['name']} pseudonyms" for one in certificate["released_columns"] if one["role"] in kinds}
     beside = [check for check in checks if check.name == "groups" or check.name in formed]
     promised = [check for check in checks if check not in beside]
     for check in beside:
         yield consistent(check.name, check.passed, check.finding, check.finding)
+    persons = persons_of(certificate)
     for place, check in enumerate(promised):
-        yield _promise(check, stated.get(check.name) if place < sizes else None)
+        if persons is None:
+            yield _promise(check, stated.get(check.name) if place < sizes else None)
+        else:
+            alone = persons.linked and not certificate["persons"]["link"].get("joint")
+            yield _necessary(check, stated.get(check.name) if alone else None, by_pseudonyms=persons.linked)
+    yield from _persons(certificate, verdict.sizes.persons)
     verification = certificate["verification"]
     yield compared("rows released", certificate["rows"]["released"], verdict.sizes.rows)
     yield compared("groups of rows that look alike", verification["classes"], verdict.sizes.classes)
@@ -158,7 +175,10 @@ def _compared(certificate: Certificate, verdict: Verdict, sizes: int) -> Iterato
     words = f"{len(verdict.sizes.histogram):,} sizes"
     yield consistent("sizes of the groups", same, words, f"the release has groups of other sizes ({words})")
     yield from _cells(certificate, verdict)
-    yield from _alone(certificate, verdict.alone)
+    if persons is None:
+        yield from _alone(certificate, verdict.alone)
+    elif verdict.alone is not None:
+        yield left_open("alone by unchanged columns", PERSONS)
 
 
 def _roles(certificate: Certificate) -> dict[str, str]:
@@ -181,8 +201,37 @@ def _alone(certificate: Certificate, counted: Alone | None) -> Iterator[Statemen
 def _promise(check: Check, stated: str | None) -> Statement:
     """A promise fails if it is broken; of sizes, also if it is kept by other classes than those stated."""
     if not check.passed:
-        return Statement(check.name, compared("", 0, 1).standing, check.finding, promised=True)
+        return Statement(check.name, StatementStanding.FAILS, check.finding, promised=True)
     return compared(check.name, check.finding if stated is None else stated, check.finding, promised=True)
+
+
+def _necessary(check: Check, stated: str | None, *, by_pseudonyms: bool) -> Statement:
+    """A promise that counts persons: a release can break what is necessary for it, and never show that it is kept."""
+    if not check.passed:
+        return Statement(check.name, StatementStanding.FAILS, check.finding, promised=True)
+    if not by_pseudonyms:
+        return left_open(check.name, f"{check.finding}, which is necessary; {PERSONS}", promised=True)
+    same = compared(check.name, check.finding if stated is None else stated, check.finding, promised=True)
+    if same.standing is StatementStanding.FAILS:
+        return same
+    return left_open(check.name, f"{check.finding}, {PSEUDONYMS}", promised=True)
+
+
+def _persons(certificate: Certificate, counts: PersonCounts | None) -> Iterator[Statement]:
+    """What is stated of persons next to what their pseudonyms show."""
+    if counts is None:
+        return
+    stated = certificate["persons"]
+    yield compared("persons released, by pseudonyms", stated["released"], counts.persons)
+    if stated["link"].get("joint"):
+        yield left_open(f"persons of {stated['alike']}", BESIDE)
+    else:
+        yield compared(f"fewest persons of {stated['alike']}, by pseudonyms", stated["smallest"], counts.smallest)
+        same = [list(bar) for bar in counts.histogram] == stated["histogram"]
+        words = f"{len(counts.histogram):,} numbers of persons"
+        yield consistent(f"persons of {stated['alike']}", same, words, f"the release has other numbers ({words})")
+    share = round(counts.largest_share, 6)
+    yield compared("largest share of one person in a group, by pseudonyms", stated["largest_share"], share)
 
 
 def _cells(certificate: Certificate, verdict: Verdict) -> Iterator[Statement]:

@@ -79,6 +79,7 @@ class MarkedPeople:
     classes: npt.NDArray[np.int32]  # the number of the group of each person; -1 if left out, or not known
     alike: Mapping[str, Marks] = field(default_factory=dict)  # for each quasi-identifier marks of some rows without it
     values: Mapping[str, Marks] = field(default_factory=dict)  # for each quasi-identifier marks of some of its values
+    owners: Marks | None = None  # the mark of the person of each row, where a person may have several
 
     def to_bytes(self) -> bytes:
         """The payload of an entry: people in the order of their marks, so that the order of rows is not in it."""
@@ -88,6 +89,8 @@ class MarkedPeople:
         order = np.lexsort((self.classes, first[:, 1], first[:, 0]))
         columns = {f"person{place}": to_binary(marks[order]) for place, marks in enumerate(self.persons)}
         columns |= {"row": to_binary(self.rows[order]), "class": pa.array(self.classes[order])}
+        if self.owners is not None:
+            columns["owner"] = to_binary(self.owners[order])
         known = {
             f"{what} {name}".encode(): to_bytes(marks) for what, each in self._some for name, marks in each.items()
         }
@@ -122,8 +125,13 @@ class MarkedPeople:
             what: {name.removeprefix(f"{what} "): marks for name, marks in known.items() if name.startswith(f"{what} ")}
             for what in ("alike", "values")
         }
+        owners = _marks(table["owner"]) if "owner" in table.column_names else None
         return cls(
-            tuple(_marks(table[name]) for name in persons), _marks(table["row"]), table["class"].to_numpy(), **some
+            tuple(_marks(table[name]) for name in persons),
+            _marks(table["row"]),
+            table["class"].to_numpy(),
+            **some,
+            owners=owners,
         )
 
 

@@ -9,7 +9,17 @@ from typing import Any
 from incrowd.errors import VerificationError
 from incrowd.releases.ledger.entry import Recorded
 from incrowd.releases.ledger.marks import Marks, as_frame
-from incrowd.releases.ledger.overlap import COLUMNS, COMPLETE, OTHERS, UNKNOWN, WORD, MarkedTable, Overlap, compare
+from incrowd.releases.ledger.overlap import (
+    COLUMNS,
+    COMPLETE,
+    OTHERS,
+    PERSONS,
+    UNKNOWN,
+    WORD,
+    MarkedTable,
+    Overlap,
+    compare,
+)
 from incrowd.verification.joint import Joint, Then, has_same_groups, recount_together
 
 PASSES, SAME, REFUSED, DESPITE = "passes", "same groups", "refused", "published despite"
@@ -70,9 +80,10 @@ class Beside:
     def together(self, classes: Any, k: int, bare: Mapping[str, Any]) -> Joint:
         """The groups that the release makes with the entries it shares people with."""
         earlier = [_then(one, overlap) for one, overlap in self.counted]
-        joint = recount_together(classes, earlier, self.k(k), bare=bare)
+        joint = recount_together(classes, earlier, self.k(k), bare=bare, who=self.table.who)
         shared = [overlap.shared or 0 for _, overlap in self.counted]
-        if not max(shared) <= joint.shared <= sum(shared):
+        counted_alike = self.table.owners is None or all(one.by == PERSONS for _, one in self.counted)
+        if counted_alike and not max(shared) <= joint.shared <= sum(shared):
             raise VerificationError("Two counts of who is in earlier releases differ. Nothing was published.")
         return joint
 
@@ -143,8 +154,9 @@ def vouched(entries: Collection[int], by: str) -> tuple[dict[str, Any], ...]:
 def _then(one: Recorded, overlap: Overlap) -> Then:
     assert overlap.marks is not None
     return Then(
-        marks_table(overlap.marks),
+        marks_table(overlap.marks, overlap.rows),
         lambda: _people(one, overlap),
+        several=overlap.rows is not None,
         unique=overlap.unique,
         link=(overlap.by, one.entry.quasi_identifiers if overlap.by.startswith(COLUMNS) else overlap.side),
         complete=overlap.relation == COMPLETE,
@@ -157,9 +169,13 @@ def _people(one: Recorded, overlap: Overlap) -> Any:
 
     people = one.people
     assert people is not None
-    return marks_table(overlap.of(people)).append_column("class", pa.array(people.classes))
+    rows = None if overlap.rows is None else people.rows
+    return marks_table(overlap.of(people), rows).append_column("class", pa.array(people.classes))
 
 
-def marks_table(marks: Marks) -> Any:
-    """Marks as a PyArrow table with the columns ``high`` and ``low``."""
-    return as_frame(marks).to_arrow()
+def marks_table(marks: Marks, rows: Marks | None = None) -> Any:
+    """Marks as a PyArrow table with the columns ``high`` and ``low``; those of rows as ``row_high`` and ``row_low``."""
+    frame = as_frame(marks)
+    if rows is not None:
+        frame = frame.hstack(as_frame(rows).rename({"high": "row_high", "low": "row_low"}))
+    return frame.to_arrow()

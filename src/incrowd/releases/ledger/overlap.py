@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -49,6 +49,21 @@ class MarkedTable:
         """Number of rows."""
         return self.source.frame.height
 
+    @cached_property
+    def owners(self) -> Marks | None:
+        """The mark of the person of each row, where a column names them: a person may have several rows."""
+        return None if self.schema.person is None else self.marker.marks([self.cells(self.schema.person)], PERSON)
+
+    @cached_property
+    def who(self) -> npt.NDArray[np.int64] | None:
+        """The number of the person of each row; None if every row is one."""
+        return None if self.owners is None else np.unique(self.owners, axis=0, return_inverse=True)[1].ravel()
+
+    @property
+    def everybody(self) -> int:
+        """Number of persons."""
+        return self.people if self.who is None else int(self.who.max(initial=-1)) + 1
+
     def cells(self, name: str) -> Cells:
         """What the cells of a column say; of one that was coarsened or made with a key, what they said before."""
         if name not in self._cells:
@@ -62,6 +77,8 @@ class MarkedTable:
         """Marks of every dropped column, or pseudonym, that numbers persons: nowhere missing, none of them twice."""
         by_name = {}
         for name in (*self.schema.dropped, *self.schema.pseudonyms):
+            if name == self.schema.person:
+                continue
             column = self.cells(name)
             if len(column.contents) <= self.people or MISSING in column.contents[:-1]:
                 continue
@@ -104,7 +121,7 @@ class MarkedTable:
         names = names or self.schema.quasi_identifiers
         values = {name: _some(self.values(self.known_as(name) or name)) for name in names}
         alike = {name: self._without(name, names) for name in names if len(names) > 1}
-        return MarkedPeople(tuple(self.persons.values()), self.rows(names), classes, alike, values)
+        return MarkedPeople(tuple(self.persons.values()), self.rows(names), classes, alike, values, self.owners)
 
     def _without(self, name: str, names: Sequence[str]) -> Marks:
         """Marks of some rows, drawn by chance, over all quasi-identifiers but one."""
@@ -114,9 +131,10 @@ class MarkedTable:
         return _some(self.marker.marks([one.take(drawn) for one in columns], ROW))
 
     def order(self, by: Marks, ties: Sequence[str]) -> npt.NDArray[np.intp]:
-        """The rows in the order of their marks; where those are equal, by what these columns say."""
+        """The rows in the order of their marks; where those are equal, by what these columns say, then by person."""
         beside = [self.cells(name).ranks() for name in sorted(ties, reverse=True)]
-        return np.lexsort((*beside, by[:, 1], by[:, 0]))
+        owners = [] if self.owners is None else [self.owners[:, 1], self.owners[:, 0]]
+        return np.lexsort((*owners, *beside, by[:, 1], by[:, 0]))
 
 
 def _some(marks: Marks) -> Marks:
@@ -127,7 +145,8 @@ def _some(marks: Marks) -> Marks:
 
 
 NONE, PARTIAL, COMPLETE, UNKNOWN, OTHERS = "none", "partial", "complete", "unknown", "other people"
-IDENTIFIER, COLUMNS, WORD = "identifier", "quasi-identifiers", "your word"
+IDENTIFIER, COLUMNS, WORD, PERSONS = "identifier", "quasi-identifiers", "your word", "persons"
+OWNERS = -1  # in place of the number of an identifier: the persons that a column names
 NUMBERED, ALIKE, GONE = "identifiers differ, quasi-identifiers agree", "alike in all but one", "cannot be compared"
 NO_GROUPS, NOBODY, OLD = "groups not known", "people not known", "version 1"
 FURTHEST = 10
@@ -153,6 +172,9 @@ class Overlap:
     marks: Marks | None = None
     side: int | None = None
     unique: bool = False  # whether no mark is there twice
+    rows: Marks | None = (
+        None  # marks of the rows of the table, where somebody may have several and persons were compared
+    )
     hint: str = ""  # what would help to tell, if it cannot be told
 
     @property
@@ -162,6 +184,9 @@ class Overlap:
 
     def of(self, people: MarkedPeople) -> Marks:
         """The marks of the entry that were compared."""
+        if self.side == OWNERS:
+            assert people.owners is not None
+            return people.owners
         return people.rows if self.side is None else people.persons[self.side]
 
 
@@ -170,12 +195,39 @@ def compare(table: MarkedTable, one: Recorded) -> Overlap:
     people = one.people
     if people is None:
         return Overlap(one.number, OLD if one.entry.kind == BOUND else NOBODY, UNKNOWN)
-    overlap = _by_identifier(table, one.number, people)
+    overlap = _by_person(table, one, people) if table.owners is not None or people.owners is not None else None
+    if overlap is None:
+        overlap = _by_identifier(table, one.number, people)
     if overlap is None or overlap.shared == 0:
         overlap = _by_rows(table, one, people, overlap)
     if overlap.counts and not one.entry.groups:
         return Overlap(one.number, NO_GROUPS, UNKNOWN, hint="It is not known who is in which group of it.")
     return overlap
+
+
+def _by_person(table: MarkedTable, one: Recorded, people: MarkedPeople) -> Overlap | None:
+    """By the person of each row, where a column names them on one side; None if nothing names them on the other."""
+    now = list(table.persons.values()) if table.owners is None else [table.owners]
+    then = [(OWNERS, people.owners)] if people.owners is not None else list(enumerate(people.persons))
+    pairs = [(shared(np.unique(a, axis=0), np.unique(b, axis=0)), a, side) for side, b in then for a in now]
+    if not pairs:
+        return None
+    most, marks, side = max(pairs, key=lambda pair: pair[0])
+    names = one.entry.quasi_identifiers
+    known = all(table.known_as(name) is not None for name in names)
+    rows = table.rows(names) if known else np.zeros_like(marks)
+    overlap = _overlap(one.number, PERSONS, most, marks, people, side, rows)
+    whole = overlap.counts and overlap.now == overlap.then and _same_rows(overlap, people)
+    return replace(overlap, relation=COMPLETE if whole else PARTIAL if overlap.counts else NONE)
+
+
+def _same_rows(overlap: Overlap, people: MarkedPeople) -> bool:
+    """Whether all rows of both are the same rows of the same persons."""
+    assert overlap.marks is not None
+    assert overlap.rows is not None
+    sides = ((overlap.marks, overlap.rows), (overlap.of(people), people.rows))
+    now, then = (np.concatenate(marks, axis=1) for marks in sides)
+    return bool(np.array_equal(now[np.lexsort(now.T)], then[np.lexsort(then.T)]))
 
 
 def _by_identifier(table: MarkedTable, number: int, people: MarkedPeople) -> Overlap | None:
@@ -214,11 +266,19 @@ def _by_rows(table: MarkedTable, one: Recorded, people: MarkedPeople, numbered: 
     return _overlap(one.number, f"{COLUMNS}, {name} {-moved:+d}", most, marks, people)
 
 
-def _overlap(number: int, by: str, most: int, now: Marks, people: MarkedPeople, side: int | None = None) -> Overlap:
+def _overlap(
+    number: int,
+    by: str,
+    most: int,
+    now: Marks,
+    people: MarkedPeople,
+    side: int | None = None,
+    rows: Marks | None = None,
+) -> Overlap:
     whole = most == len(now) == len(people.rows)
     relation = NONE if most == 0 else COMPLETE if whole else PARTIAL
     unique = side is not None or (are_unique(now) and are_unique(people.rows))
-    return Overlap(number, by, relation, most, len(now), len(people.rows), now, side, unique)
+    return Overlap(number, by, relation, most, len(now), len(people.rows), now, side, unique, rows)
 
 
 def _shifted(table: MarkedTable, entry: LedgerEntry, people: MarkedPeople, unmoved: int) -> Iterator[tuple[int, Shift]]:

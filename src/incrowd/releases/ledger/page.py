@@ -91,6 +91,7 @@ class Page:
         )
         parts = [method.name, method.parameters(), self.recipe.requirement.to_json(), self.recipe.form, plain]
         parts += [] if preferences.lose is None else [str(preferences.lose)]
+        parts += [] if self.recipe.persons is None else ["persons"]
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
     @cached_property
@@ -121,7 +122,8 @@ class Page:
         if self._repeated:
             (one, overlap), table = self._repeated, self.table
             assert overlap.marks is not None
-            marks, names = overlap.marks, [table.known_as(name) for name in one.entry.unchanged]
+            marks = overlap.marks if overlap.rows is None else overlap.rows
+            names = [table.known_as(name) for name in one.entry.unchanged]
         else:
             persons = list(self.table.persons.values())
             marks = persons[0] if persons else self.table.rows(self._entry_names(self.as_read.schema.quasi_identifiers))
@@ -143,8 +145,10 @@ class Page:
         quasi, written = self.as_read.schema.quasi_identifiers, request.release
         rename = safe_name if request.form.kind == "csv" else str
         columns = [rename(column.name) for column in plan.written if column.source in quasi]
-        original = Original(None, np.load(request.hint.origin), self.as_read.rows)
-        classes = classes_of_rows(written, request.form, columns, original)
+        origin, kept = np.load(request.hint.origin), self.as_read.order
+        rows = self.as_read.rows if kept is None else int(kept.max(initial=-1)) + 1
+        classes = classes_of_rows(written, request.form, columns, Original(None, origin, rows))
+        classes = classes if kept is None else classes.take(kept)
         judgement = self._judged(classes)
         if judgement.decision == CANNOT:
             raise LedgerError(_not_told(self.beside.unknown[0]))
@@ -210,7 +214,7 @@ class Page:
         return Earlier(
             tuple(_release(*pair) for pair in zip(self.beside.entries, overlaps, strict=True)),
             joint,
-            people=self.table.people,
+            people=self.table.everybody,
             shared=shared,
             same_groups=judgement.decision == SAME,
             vouched=self._vouched,

@@ -21,6 +21,7 @@ from incrowd.errors import OutputError
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan, Written
 from incrowd.rows.blocks.population import BlockedPopulation
+from incrowd.rows.memory.classes import with_classes_kept
 from incrowd.rows.memory.drafting import applied, claims, column_values, settled, shown_forms, tally_forms
 from incrowd.rows.memory.settling import FormTally, needs_rows
 from incrowd.rows.one_machine import Drafted
@@ -127,6 +128,8 @@ class Palette:
 
 ORIGIN, FORM, OWN = "\x1forigin", "\x1fform ", "\x1fown "  # begin with a letter that names do not have
 """Columns of rows on their way: the input row, the position of the form that is shown, the code of the own value."""
+PERSON = "\x1fperson"
+"""The person of each row, among what the input held."""
 
 Positions = npt.NDArray[np.intp]
 BUCKET_ROWS = 1 << 20  # as many as a block has at most
@@ -136,12 +139,16 @@ def settle_blocks(plan: ReleasePlan, population: Population, columns: Mapping[st
     """The plan with what only the rows tell; ``columns`` have the dictionaries and the rows of each value."""
     after = applied(plan, population)
     assert isinstance(after, BlockedPopulation)
-    if not any(needs_rows(plan.forms(name)) for name in plan.names):
-        return settled(plan, columns, {})
-    tallies = list(
-        after.blocks.each(lambda block, place: tally_forms(plan, block, shown_forms(plan, after.seen(block, place))))
-    )
-    return settled(plan, columns, {name: FormTally.sum([one[name] for one in tallies]) for name in tallies[0]})
+
+    def settle(plan: ReleasePlan) -> ReleasePlan:
+        if not any(needs_rows(plan.forms(name)) for name in plan.names):
+            return settled(plan, columns, {})
+        tallies = list(
+            after.blocks.each(lambda b, place: tally_forms(plan, b, shown_forms(plan, after.seen(b, place))))
+        )
+        return settled(plan, columns, {name: FormTally.sum([one[name] for one in tallies]) for name in tallies[0]})
+
+    return with_classes_kept(plan, after, settle)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +156,8 @@ class Drafting:
     """Applies a plan to blocks.
 
     ``columns`` have the dictionaries of the quasi-identifiers, ``types`` the types they have in the source, where these
-    are not those of the dictionaries: truth values are understood as text, and released as truth values.
+    are not those of the dictionaries: truth values are understood as text, and released as truth values. ``person`` is
+    the column that says whose rows they are, where the rows on their way have it: it is for the verification alone.
     """
 
     plan: ReleasePlan
@@ -157,6 +165,7 @@ class Drafting:
     columns: Mapping[str, EncodedColumn]
     randomness: Randomness
     types: Mapping[str, pl.DataType] = field(default_factory=dict)
+    person: str | None = None
 
     def type_of(self, name: str) -> pl.DataType:
         """The type of a quasi-identifier in the source."""
@@ -232,17 +241,18 @@ class Drafting:
         return {name: _with_occurring(rows[FORM + name]) for name in self.plan.names}
 
     def originals(self, rows: pl.DataFrame) -> Any:
-        """What the input held in these rows: a PyArrow table."""
+        """What the input held in these rows: a PyArrow table, the person last, if there is one."""
         import pyarrow as pa
 
-        return pa.table(
-            {
-                written.name: self._understood(written.source, rows[OWN + written.source].to_numpy())
-                if written.source in self.plan.names
-                else rows[written.source].to_arrow(compat_level=pl.CompatLevel.oldest())
-                for written in self.plan.written
-            }
-        )
+        columns = {
+            written.name: self._understood(written.source, rows[OWN + written.source].to_numpy())
+            if written.source in self.plan.names
+            else rows[written.source].to_arrow(compat_level=pl.CompatLevel.oldest())
+            for written in self.plan.written
+        }
+        if self.person is not None:
+            columns[PERSON] = rows[self.person].to_arrow(compat_level=pl.CompatLevel.oldest())
+        return pa.table(columns)
 
     def _understood(self, name: str, codes: np.ndarray[Any, Any]) -> Any:
         import pyarrow as pa

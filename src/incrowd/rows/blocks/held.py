@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import Notice
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.blocks.drafting import Drafting, settle_blocks
+from incrowd.rows.blocks.persons import drawn_persons
 from incrowd.rows.blocks.population import LARGEST_SAMPLE, BlockedPopulation, LocalBlocks
 from incrowd.rows.memory.held import as_numbers, castable, numeric
 from incrowd.rows.one_machine import Destination, Drafted, OnOneMachine
@@ -20,9 +22,10 @@ from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.roles import settle_stream
 from incrowd.tables.streams.encode import Blocks, encode_stream
+from incrowd.tables.streams.persons import PersonNumbers
 from incrowd.tables.streams.stream import Stream
 from incrowd.vocabulary.encoded_table import EncodedColumn
-from incrowd.vocabulary.randomness import Randomness, SystemRandomness, distinct
+from incrowd.vocabulary.randomness import Randomness, SystemRandomness, distinct, keys_of
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Schema
 
@@ -70,6 +73,7 @@ class InBlocks(OnOneMachine):
             rows=block_rows(resources, len(stream.columns), stream.bytes_of_a_row),
             drafted=drafted,
             resources=resources,
+            persons=None if recipe.persons is None else PersonNumbers(recipe.persons),
         )
         notices = (*stream.notices, *blocks.markers, *doubts, *blocks.notices)
         return cls(
@@ -89,18 +93,22 @@ class InBlocks(OnOneMachine):
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
-        return self.stream.rows
+        """Number of rows; without those that are nobody's, if they are left out."""
+        return self.blocks.height
 
     @property
     def columns(self) -> Mapping[str, EncodedColumn]:
         """Dictionaries and counts of the encoded columns."""
         return self.blocks.columns
 
+    @property
+    def _store(self) -> LocalBlocks:
+        return LocalBlocks(self.blocks.rows, self.blocks.block, self.resources.threads)
+
     def population(self, randomness: Randomness) -> BlockedPopulation:
         """The rows, as algorithms know them."""
-        blocks = LocalBlocks(self.blocks.rows, self.blocks.block, self.resources.threads)
-        return BlockedPopulation.of(blocks, self.schema, randomness, sample_rows(self.resources, len(self.columns)))
+        largest = sample_rows(self.resources, len(self.columns))
+        return BlockedPopulation.of(self._store, self.schema, randomness, largest, owned=self.blocks.owned)
 
     def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
         """Deal the rows to the plan's groups and fill in what only the rows tell."""
@@ -117,20 +125,31 @@ class InBlocks(OnOneMachine):
         drafting = Drafting(plan, population, self.columns, randomness, self.stream.schema)
         beside = [written.source for written in plan.written if written.source not in plan.names]
         numbers = {name: kind for name, kind in numeric(plan).items() if typed and self._is_text(name, beside)}
-        rows = max(self.blocks.rows)
-        written = 0
-        for draft in drafting.frames(self._beside(beside, rows, numbers), folder, rows):
-            yield replace(draft, table=as_numbers(draft.table, numbers))
+        written, inputs = 0, self._input_rows()
+        for draft in drafting.frames(self._beside(beside, numbers), folder, max(self.blocks.rows)):
+            origin = draft.origin if inputs is None else inputs[draft.origin]
+            yield replace(draft, table=as_numbers(draft.table, numbers), origin=origin)
             written += len(draft.origin)
             self.progress("writing", written, self.rows)
 
     def _is_text(self, name: str, beside: Sequence[str]) -> bool:
         return name in beside and self.stream.schema[name] == pl.String
 
-    def _beside(self, names: Sequence[str], rows: int, numbers: dict[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+    def _input_rows(self) -> npt.NDArray[np.int64] | None:
+        """The input row of each row of the blocks; None if they have all rows."""
+        kept = [self.blocks.kept(place) for place in range(len(self.blocks))]
+        if all(rows is None for rows in kept):
+            return None
+        starts = range(0, len(kept) * self.blocks.stretch, self.blocks.stretch)
+        every = zip(starts, kept, self.blocks.rows, strict=True)
+        return np.concatenate([start + (np.arange(height) if rows is None else rows) for start, rows, height in every])
+
+    def _beside(self, names: Sequence[str], numbers: dict[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         """The columns that are released as they are, block by block; ``numbers`` loses those that are no numbers."""
         done = 0
-        for frame in self.stream.frames(rows, names):
+        for place, whole in enumerate(self.stream.frames(self.blocks.stretch, names)):
+            kept = self.blocks.kept(place)
+            frame = whole if kept is None else whole[kept]
             for name in [name for name, kind in numbers.items() if not castable(frame[name], kind)]:
                 del numbers[name]
             yield frame
@@ -139,13 +158,20 @@ class InBlocks(OnOneMachine):
 
     def sample(self, rows: int, /) -> Source:
         """At most so many rows as they were read, drawn at random if there are more."""
-        chosen = distinct(self.rows, min(rows, self.rows), SystemRandomness())
-        parts, start = [], 0
-        for frame in self.stream.frames():
-            mine = chosen[(chosen >= start) & (chosen < start + frame.height)] - start
-            parts.append(frame[mine])
-            start += frame.height
-        return Source(pl.concat(parts), self.origin, declared=self.stream.declared)
+        wanted, secret = min(rows, self.rows), SystemRandomness()
+        if self.blocks.owned and wanted < self.rows:
+            drawn = drawn_persons(self._store, wanted, keys_of(secret, 1)[0])
+            parts = list(self._store.each(drawn))
+        else:
+            starts = np.cumsum([0, *self.blocks.rows])
+            chosen = distinct(self.rows, wanted, secret)
+            cut = np.split(chosen, np.searchsorted(chosen, starts[1:-1]))
+            parts = [rows - start for rows, start in zip(cut, starts, strict=False)]
+        frames = []
+        for place, frame in enumerate(self.stream.frames(self.blocks.stretch)):
+            kept = self.blocks.kept(place)
+            frames.append(frame[parts[place] if kept is None else kept[parts[place]]])
+        return Source(pl.concat(frames), self.origin, declared=self.stream.declared)
 
 
 def block_rows(resources: Resources, columns: int, of_a_row: int = 0) -> int:

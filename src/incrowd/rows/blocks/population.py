@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.methods.method import Combinations
+from incrowd.methods.method import Combinations, Presence
 from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat
+from incrowd.rows.blocks.persons import drawn_persons, joined, named, persons_of
 from incrowd.rows.memory.population import EmbeddedPopulation, Shares, combine, first_rows
 from incrowd.trees.compiled import compiled
 from incrowd.trees.tree import Tree
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, OwnedTable
 from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, distinct, keys_of
 from incrowd.vocabulary.schema import ColumnType, Schema
 
@@ -161,13 +162,20 @@ class BlockedPopulation:
     largest_sample: int = LARGEST_SAMPLE  # heuristics see at most so many rows
     # Whether a step looked at more than the cells of each row by itself: rows were dealt to groups, or hidden
     placed: bool = False
+    owned: bool = False  # whether blocks say whose rows they have (:class:`OwnedTable`), and persons are counted
     # The rows before the last step; what they show of a sample is known already
     before: BlockedPopulation | None = field(default=None, repr=False)
     _next: dict[int, tuple[Any, BlockedPopulation]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
-        cls, blocks: BlockStore, schema: Schema, randomness: Randomness, largest_sample: int = LARGEST_SAMPLE
+        cls,
+        blocks: BlockStore,
+        schema: Schema,
+        randomness: Randomness,
+        largest_sample: int = LARGEST_SAMPLE,
+        *,
+        owned: bool = False,
     ) -> BlockedPopulation:
         """The rows before any step."""
         return cls(
@@ -177,11 +185,12 @@ class BlockedPopulation:
             keys=keys_of(randomness, len(blocks.rows)),
             changes=(),
             largest_sample=largest_sample,
+            owned=owned,
         )
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels to where blocks are: without what is remembered of earlier answers."""
-        return {name: value for name, value in vars(self).items() if name != "_sample"} | {
+        return {name: value for name, value in vars(self).items() if name not in ("_sample", "_drawn", "_owners")} | {
             "_next": {},
             "before": None,
         }
@@ -193,7 +202,8 @@ class BlockedPopulation:
 
     def seen(self, block: EncodedTable, place: int) -> EmbeddedPopulation:
         """A block after all steps."""
-        population = EmbeddedPopulation(block, self.schema, KeyedRandomness(self.keys[place]))
+        owners = block.owners if isinstance(block, OwnedTable) else None
+        population = EmbeddedPopulation(block, self.schema, KeyedRandomness(self.keys[place]), owners=owners)
         for change in self.changes:
             population = change(population, place)
         return population
@@ -211,19 +221,32 @@ class BlockedPopulation:
         if self.before is not None and not self.placed:
             seen = EmbeddedPopulation(self.before.sample(), self.schema, self.randomness)
             return self.changes[-1](seen, 0).sample()
-        rows = self.blocks.rows
-        wanted = min(self.rows, self.largest_sample)
-        taken = rows if wanted == self.rows else allot(rows, wanted, self.randomness).tolist()
+        drawn = self._drawn
 
-        def drawn(block: EncodedTable, place: int) -> EncodedTable:
-            if taken[place] == block.height:
+        def taken(block: EncodedTable, place: int) -> EncodedTable:
+            rows = drawn(block, place)
+            if len(rows) == block.height:
                 return self.seen(block, place).sample()
-            rows = distinct(block.height, taken[place], KeyedRandomness(self.keys[place] + b"sample"))
             if self.placed:
                 return self.seen(block, place).sample().take(rows)
             return self.seen(block.take(rows), place).sample()
 
-        return stacked(list(self.blocks.each(drawn)))
+        return stacked(list(self.blocks.each(taken)))
+
+    @cached_property
+    def _drawn(self) -> Callable[[EncodedTable, int], npt.NDArray[np.intp]]:
+        """What gives the rows of a block that heuristics see; persons are the same ones after every step."""
+        if self.before is not None and self.owned:
+            return self.before._drawn
+        rows, wanted = self.blocks.rows, min(self.rows, self.largest_sample)
+        if wanted == self.rows:
+            return lambda block, _: np.arange(block.height)
+        if self.owned:
+            return drawn_persons(self.blocks, wanted, keys_of(self.randomness, 1)[0])
+        taken = allot(rows, wanted, self.randomness).tolist()
+        return lambda block, place: distinct(
+            block.height, taken[place], KeyedRandomness(self.keys[place] + b"sample")
+        ).astype(np.intp)
 
     def sample(self) -> EncodedTable:
         """All rows, or as many as heuristics may see, drawn at random."""
@@ -236,6 +259,33 @@ class BlockedPopulation:
     def histograms(self, tree: Tree, name: str) -> Counts:
         """Rows that come to rest at each node, by their value of a column."""
         return self.added(lambda population: population.histograms(tree, name))
+
+    @property
+    def owners(self) -> Codes | None:
+        """The person of each row of the sample, numbered from 0 on; None if every row is a person."""
+        return self._owners if self.owned else None
+
+    @cached_property
+    def _owners(self) -> Codes:
+        if self.before is not None:
+            return self.before._owners
+        drawn = self._drawn
+        owners = self.blocks.each(lambda block, place: persons_of(block)[drawn(block, place)])
+        return np.unique(np.concatenate(list(owners)), return_inverse=True)[1].astype(np.int32)
+
+    def presence(self, of: Tree | Sequence[str], names: Sequence[str] = (), most: int | None = None) -> Presence:
+        """Who is where: what blocks tell, each entry once. A person has one number in all blocks."""
+
+        def there(block: EncodedTable, place: int) -> tuple[Presence, npt.NDArray[np.int32]]:
+            seen = self.seen(block, place)
+            here = seen.presence(of, names, most).distinct(most)
+            cells = np.empty((0, 0), np.int32) if isinstance(of, Tree) else seen.combinations(of).codes
+            return named(here, block), cells
+
+        parts, combinations = zip(*self.blocks.each(there), strict=True)
+        if not isinstance(of, Tree):
+            parts = tuple(_renumbered(parts, combinations))
+        return joined(parts).distinct(most)
 
     def contingency(self, name: str) -> Counts:
         """Rows per code of an attribute and class."""
@@ -258,7 +308,10 @@ class BlockedPopulation:
 
         def hiding() -> Change:
             combinations = self.combinations(step.names)
-            rare = map(tuple, combinations.codes[combinations.sizes < step.below].tolist())
+            sizes = combinations.sizes
+            if self.owned:
+                sizes = np.bincount(self.presence(step.names, (), step.below).cells, minlength=len(sizes))
+            rare = map(tuple, combinations.codes[sizes < step.below].tolist())
             whole = replace(step, below=0, also=(*step.also, *rare))
             return lambda population, _: population.hide(whole)
 
@@ -294,6 +347,15 @@ class BlockedPopulation:
 def _seats_of(seats: npt.NDArray[np.int32], groups: int) -> Seat:
     """The seats of one block."""
     return Seat(tuple(np.bincount(seats, minlength=groups).tolist()), seats)
+
+
+def _renumbered(parts: Sequence[Presence], combinations: Sequence[npt.NDArray[np.int32]]) -> Iterator[Presence]:
+    """The same with combinations numbered over all blocks, as :func:`merged` lists them."""
+    codes = np.concatenate(combinations)
+    numbers, _ = combine([_as_column(codes[:, place]) for place in range(codes.shape[1])], len(codes))
+    ends = np.cumsum([len(each) for each in combinations])
+    for part, mine in zip(parts, np.split(numbers, ends[:-1]), strict=True):
+        yield replace(part, cells=mine[part.cells])
 
 
 def stacked(tables: Sequence[EncodedTable]) -> EncodedTable:

@@ -7,6 +7,7 @@ groups show, other columns are copied value by value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -16,12 +17,27 @@ import polars as pl
 from incrowd.errors import PlanError
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import LOW, ReleasePlan, Written, without_rare_names
-from incrowd.plan.steps import DROPPED, AsCounts, Bin, Drop, Hide, Place, Rarest, Reasons, Recode, Seat, Show, Spread
+from incrowd.plan.steps import (
+    DROPPED,
+    AsCounts,
+    Bin,
+    Drop,
+    Hide,
+    Link,
+    Place,
+    Rarest,
+    Reasons,
+    Recode,
+    Seat,
+    Show,
+    Spread,
+)
 from incrowd.rows.memory.population import EmbeddedPopulation
-from incrowd.rows.memory.settling import FormTally, needs_rows, settle_counts, settle_forms
+from incrowd.rows.memory.settling import FormTally, RowsOfPersons, needs_rows, settle_counts, settle_forms
 from incrowd.vocabulary.counts_text import HIDDEN
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, OwnedTable
 from incrowd.vocabulary.fresh import fresh_series
+from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.released_value import (
     Category,
     Counts,
@@ -83,7 +99,7 @@ def applied(plan: ReleasePlan, population: Population) -> Population:
                 population = population.recode(step)
             case Hide():
                 population = population.hide(step)
-            case Drop() | Show() | Spread() | AsCounts() | Rarest() | Reasons():
+            case Drop() | Link() | Show() | Spread() | AsCounts() | Rarest() | Reasons():
                 pass
             case _:
                 raise PlanError(f"No engine knows the step {type(step).__name__}.")
@@ -102,13 +118,23 @@ def shown_forms(plan: ReleasePlan, after: EmbeddedPopulation) -> dict[str, Codes
     return {name: np.where(after.groups == DROPPED, np.int32(DROPPED), codes) for name, codes in shown.items()}
 
 
-def tally_forms(plan: ReleasePlan, table: EncodedTable, shown: Mapping[str, Codes]) -> dict[str, FormTally]:
-    """The tally of each attribute whose forms are to be filled in; ``table`` has the values themselves."""
-    return {
-        name: FormTally.of(table[name], shown[name], len(plan.forms(name)))
-        for name in plan.names
-        if needs_rows(plan.forms(name))
-    }
+def tally_forms(
+    plan: ReleasePlan, table: EncodedTable, shown: Mapping[str, Codes], owners: Codes | None = None
+) -> dict[str, FormTally]:
+    """The tally of each attribute whose forms are to be filled in; ``table`` has the values themselves.
+
+    ``owners``: the person of each row, if a person may have several; else those of the table, if it has some.
+    """
+    whose: npt.NDArray[np.integer] | None = table.persons if isinstance(table, OwnedTable) else owners
+    tallies = {}
+    for name in plan.names:
+        forms = plan.forms(name)
+        if needs_rows(forms):
+            tally = FormTally.of(table[name], shown[name], len(forms))
+            if whose is not None and any(isinstance(form, Mean | Level) for form in forms):
+                tally = replace(tally, owned=RowsOfPersons.of(table[name], shown[name], whose))
+            tallies[name] = tally
+    return tallies
 
 
 def _fits_people(plan: ReleasePlan) -> bool:
@@ -116,27 +142,56 @@ def _fits_people(plan: ReleasePlan) -> bool:
     return isinstance(plan.requirement, Together) and bool(plan.requirement.on_population)
 
 
-def settled(plan: ReleasePlan, columns: Mapping[str, EncodedColumn], tallies: Mapping[str, FormTally]) -> ReleasePlan:
-    """The plan with its forms filled in; of the columns the dictionaries are asked, and the rows of each value."""
+def settled(
+    plan: ReleasePlan,
+    columns: Mapping[str, EncodedColumn],
+    tallies: Mapping[str, FormTally],
+    owners: Codes | None = None,
+) -> ReleasePlan:
+    """The plan with its forms filled in; of the columns the dictionaries are asked, and the rows of each value.
+
+    ``owners``: the person of each row, if a person may have several: what few of them have is then rare.
+    """
     forms = {name: plan.forms(name) for name in plan.names}
     for name, tally in tallies.items():
         known = settle_forms(forms[name], columns[name], tally, narrow=not _fits_people(plan))
         forms[name] = tuple(settle_counts(known, columns[name], tally, plan.cuts.get(name), plan.rows_showing(name)))
-    return with_distinct_looks(without_rare_names(plan.with_forms(forms), columns))
+    return with_distinct_looks(without_rare_names(plan.with_forms(forms), columns, owners))
+
+
+def pseudonyms_of(persons: int, randomness: Randomness) -> pl.Series:
+    """A fresh pseudonym for each person: 128 random bits, which say nothing of who it is or where its rows stood.
+
+    Examples
+    --------
+    >>> from incrowd.vocabulary.randomness import SeededRandomness
+    >>> pseudonyms_of(2, SeededRandomness(1)).str.len_chars().to_list()
+    [33, 33]
+    """
+    words = randomness.words(2 * persons).reshape(persons, 2).tolist()
+    return pl.Series([f"p{high:016x}{low:016x}" for high, low in words], dtype=pl.String)
 
 
 WORDS = Interval | Range | ValueSet | Category  # written as text, whatever the type of the column
 
 
 def draft_columns(
-    plan: ReleasePlan, shown: Mapping[str, Codes], source: pl.DataFrame, rows: npt.NDArray[np.intp]
+    plan: ReleasePlan,
+    shown: Mapping[str, Codes],
+    source: pl.DataFrame,
+    rows: npt.NDArray[np.intp],
+    pseudonyms: pl.Series | None = None,
 ) -> pl.DataFrame:
     """The released columns that the source has, for the given rows.
 
     ``shown`` says for each attribute of the plan which of its forms each of those rows shows; -1 is nothing.
+    ``pseudonyms`` are those of the rows' persons; without them that column is left out.
     """
     columns = []
     for written in plan.written:
+        if written.source == plan.link:
+            columns += [] if pseudonyms is None else [pseudonyms.alias(written.name)]
+            continue
         if written.source not in source.columns:
             continue
         if written.source in shown:

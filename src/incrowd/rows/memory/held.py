@@ -10,11 +10,19 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.errors import Notice
+from incrowd.errors import Notice, PlanError
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED, Bin, Place, Recode, Seat
-from incrowd.rows.memory.drafting import applied, claims, draft_columns, settled, shown_forms, tally_forms
+from incrowd.rows.memory.drafting import (
+    applied,
+    claims,
+    draft_columns,
+    pseudonyms_of,
+    settled,
+    shown_forms,
+    tally_forms,
+)
 from incrowd.rows.memory.population import EmbeddedPopulation, bin_column, main_groups
 from incrowd.rows.one_machine import Destination, Drafted, OnOneMachine
 from incrowd.tables.reading.encode import encode
@@ -26,6 +34,7 @@ from incrowd.trees.routing import route
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.fresh import fresh_series
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.persons import ORDER
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
 from incrowd.vocabulary.released_value import (
     Category,
@@ -63,26 +72,48 @@ class Draft:
 class EmbeddedEngine:
     """Holds all rows in memory."""
 
-    def population(self, table: EncodedTable, schema: Schema, randomness: Randomness) -> EmbeddedPopulation:
+    def population(
+        self, table: EncodedTable, schema: Schema, randomness: Randomness, owners: Codes | None = None
+    ) -> EmbeddedPopulation:
         """The rows, as algorithms know them."""
-        return EmbeddedPopulation(table, schema, randomness)
+        return EmbeddedPopulation(table, schema, randomness, owners=owners)
 
     def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
         """Deal the rows to the plan's groups and compute what only the rows tell."""
         after = applied(plan, population)
         assert isinstance(population, EmbeddedPopulation)
         assert isinstance(after, EmbeddedPopulation)
-        tallies = tally_forms(plan, population.table, shown_forms(plan, after))
-        return settled(plan, population.table.columns, tallies)
+        table, owners, shown = population.table, population.owners, shown_forms(plan, after)
 
-    def draft(self, plan: ReleasePlan, population: Population, source: pl.DataFrame, randomness: Randomness) -> Draft:
-        """The released table, rows in random order."""
+        def filled(plan: ReleasePlan) -> ReleasePlan:
+            return settled(plan, table.columns, tally_forms(plan, table, shown, owners), owners)
+
+        if owners is None:
+            return filled(plan)
+        from incrowd.rows.memory.classes import with_classes_kept
+
+        return with_classes_kept(plan, after, filled)
+
+    def draft(
+        self,
+        plan: ReleasePlan,
+        population: Population,
+        source: pl.DataFrame,
+        randomness: Randomness,
+        pseudonyms: pl.Series | None = None,
+    ) -> Draft:
+        """The released table, rows in random order; with these pseudonyms of persons, or with fresh ones."""
         after = applied(plan, population)
         assert isinstance(after, EmbeddedPopulation)
         rows = after.kept
         rows = rows[permutation(len(rows), randomness)]
         shown = {name: codes[rows] for name, codes in shown_forms(plan, after).items()}
-        return Draft(draft_columns(plan, shown, source, rows), rows, claims(plan, shown))
+        own = None
+        if plan.link is not None and after.owners is not None:
+            if pseudonyms is None:
+                pseudonyms = pseudonyms_of(int(after.owners.max(initial=-1)) + 1, randomness)
+            own = pseudonyms.gather(after.owners[rows])
+        return Draft(draft_columns(plan, shown, source, rows, own), rows, claims(plan, shown))
 
     def transform(self, plan: ReleasePlan, table: EncodedTable, source: pl.DataFrame) -> pl.DataFrame:
         """New rows, seen through the plan, in their own order.
@@ -90,10 +121,12 @@ class EmbeddedEngine:
         Where the plan shows by groups, each row shows what most rows that rest at the same place of the tree show, and
         a cell that would not be true of the row is suppressed. Where it shows value by value, each value shows its
         part; rare combinations are not looked for. Where it publishes counts, or seats rows one by one, each row shows
-        its own value, a number its public bin. No promise is counted: the plan's promise is about the rows it was made
-        for.
+        its own value, a number its public bin. No promise is
+        counted: the plan's promise is about the rows it was made for. Pseudonyms belong to the release: new rows have
+        none.
         """
-        if plan.counted or any(isinstance(step, Seat) for step in plan.steps):
+        check_for_others(plan)
+        if plan.counted or (plan.show and any(isinstance(step, Seat) for step in plan.steps)):
             return own_words(plan, table, source)
         population = EmbeddedPopulation(table, plan.schema, SystemRandomness())
         for step in plan.steps:
@@ -266,12 +299,21 @@ def as_numbers(table: Any, types: dict[str, pl.DataType]) -> Any:
     return table
 
 
+def check_for_others(plan: ReleasePlan) -> None:
+    """Refuse a plan that says nothing of rows it was not made for."""
+    if plan.link is not None and plan.show:
+        raise PlanError(
+            "This plan groups persons by their whole histories, and says nothing of other rows. Release them anew."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class InMemory(OnOneMachine):
     """The input, read and encoded.
 
     ``people`` are the population that something is asked of; ``order`` has the input row of each row, if rows were put
-    in another order.
+    in another order or left out; ``owners`` the person of each row, if rows are not persons; ``pseudonyms`` those of
+    the persons, where another table has the same.
     """
 
     source: Source
@@ -280,6 +322,8 @@ class InMemory(OnOneMachine):
     notices: tuple[Notice, ...]
     people: EncodedTable | None = None
     order: npt.NDArray[np.intp] | None = None
+    owners: Codes | None = None
+    pseudonyms: pl.Series | None = None
 
     whole: ClassVar[bool] = True
     resources: ClassVar[None] = None
@@ -290,19 +334,37 @@ class InMemory(OnOneMachine):
         """The table as integer codes, every column with its role and type."""
         schema, doubts = settle_schema(source, recipe)
         schema = with_subjects(recipe.requirement, schema)
+        if recipe.persons is not None and recipe.persons.order is not None:
+            from incrowd.tables.reading.histories import in_order
+
+            source, schema = in_order(source, schema, recipe.persons)
         names = tuple(dict.fromkeys([*schema.encoded, *subject_names(recipe.requirement, schema.target)]))
         table, notices = encode(source, schema, names)
         typed = schema.with_types(table.columns)
-        people = read_population(recipe.population, recipe.requirement, typed, recipe.reading)
-        return cls(
-            to=to, source=source, schema=typed, table=table, notices=(*source.notices, *doubts, *notices), people=people
-        )
+        people = read_population(recipe.population, recipe.requirement, typed, recipe.reading, recipe.persons)
+        notices = (*source.notices, *doubts, *notices)
+        held = cls(to=to, source=source, schema=typed, table=table, notices=notices, people=people)
+        if recipe.persons is None:
+            return held
+        from incrowd.tables.reading.persons import nearly_static, owners_of
+
+        owners = owners_of(source, recipe.persons)
+        held = held if owners.kept is None else held.reordered(owners.kept)
+        static = tuple(nearly_static(held.table.columns.values(), owners.codes, owners.nobody))
+        if recipe.persons.linked and (order := recipe.persons.order) is not None:
+            ranks, _ = encode(source, schema, (order,))
+            ranked = replace(ranks[order], name=ORDER)
+            ranked = ranked if owners.kept is None else ranked.take(owners.kept)
+            held = replace(held, table=EncodedTable.of([*held.table.columns.values(), ranked]))
+        return replace(held, owners=owners.codes, notices=(*notices, *owners.notices, *static))
 
     def reordered(self, order: npt.NDArray[np.intp]) -> InMemory:
         """The same table with its rows in another order."""
         source = replace(self.source, frame=self.source.frame[order])
         table = EncodedTable.of(column.take(order) for column in self.table.columns.values())
-        return replace(self, source=source, table=table, order=order)
+        owners = None if self.owners is None else self.owners[order]
+        before = order if self.order is None else self.order[order]
+        return replace(self, source=source, table=table, order=before, owners=owners)
 
     @property
     def origin(self) -> Origin:
@@ -321,7 +383,7 @@ class InMemory(OnOneMachine):
 
     def population(self, randomness: Randomness) -> Population:
         """The rows, as algorithms know them."""
-        return self.engine.population(self.table, self.schema, randomness)
+        return self.engine.population(self.table, self.schema, randomness, self.owners)
 
     def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
         """Deal the rows to the plan's groups and fill in what only the rows tell."""
@@ -331,7 +393,7 @@ class InMemory(OnOneMachine):
         self, plan: ReleasePlan, population: Population, randomness: Randomness, *, typed: bool
     ) -> Iterator[Drafted]:
         """The release, in one piece."""
-        draft = self.engine.draft(plan, population, self.source.frame, randomness)
+        draft = self.engine.draft(plan, population, self.source.frame, randomness, self.pseudonyms)
         frame = _typed(draft.frame, plan) if typed else draft.frame
         origin = draft.origin if self.order is None else self.order[draft.origin]
         yield Drafted(frame, origin, draft.claims)

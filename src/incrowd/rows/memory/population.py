@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import PlanError
-from incrowd.methods.method import Combinations
+from incrowd.methods.method import Combinations, Presence
 from incrowd.plan.steps import DROPPED, GROUP, Bin, Hide, Place, Recode, Recoding, Seat
 from incrowd.trees.packing import class_places
 from incrowd.trees.routing import route
@@ -84,7 +84,8 @@ def deal(cells: npt.NDArray[np.integer], shares: Shares, randomness: Randomness)
 def seated(step: Seat, rows: int) -> Codes:
     """The group of every row; raises if the step was made for other rows."""
     seats = step.known
-    if len(seats) != rows or np.bincount(seats, minlength=len(step.sizes)).tolist() != list(step.sizes):
+    sizes = np.bincount(seats[seats != DROPPED], minlength=len(step.sizes))
+    if len(seats) != rows or sizes.tolist() != list(step.sizes):
         raise PlanError("The plan was made for other rows: its groups do not fit the table's rows.")
     return seats
 
@@ -168,11 +169,21 @@ def _without_gaps(keys: Numbers, bound: int) -> tuple[Numbers, int]:
 
 
 # Rows of rare combinations show nothing.
-def rare_rows(table: EncodedTable, step: Hide, kept: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """The rows, of those that are kept, whose combination is rare or named by the step."""
+def rare_rows(
+    table: EncodedTable, step: Hide, kept: npt.NDArray[np.intp], owners: Codes | None = None
+) -> npt.NDArray[np.intp]:
+    """The rows, of those that are kept, whose combination is rare or named by the step.
+
+    ``owners`` has the person of every row, if rows are not persons: then combinations of few persons are rare.
+    """
     columns = [table[name].take(kept) for name in step.names]
     numbers, count = combine(columns, len(kept))
-    rare = np.bincount(numbers, minlength=count) < step.below
+    if owners is None:
+        rare = np.bincount(numbers, minlength=count) < step.below
+    else:
+        from incrowd.methods.person_records import distinct_persons
+
+        rare = distinct_persons(numbers, owners[kept], count) < step.below
     if step.also:
         named = set(step.also)
         first = first_rows(numbers, count)
@@ -246,13 +257,18 @@ def _between(column: EncodedColumn, interval: Interval) -> slice:
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedPopulation:
-    """Encoded quasi-identifiers, target and columns of the requirement; after placing, the group of every row."""
+    """Encoded quasi-identifiers, target and columns of the requirement; after placing, the group of every row.
+
+    ``owners`` has the person of every row, if rows are not persons.
+    """
 
     table: EncodedTable
     schema: Schema
     randomness: Randomness
     groups: Codes | None = None
+    owners: Codes | None = None
     _routed: dict[int, tuple[Tree, Codes]] = field(default_factory=dict, repr=False)
+    _numbers: dict[tuple[str, ...], tuple[Numbers, int]] = field(default_factory=dict, repr=False)
     _next: dict[int, tuple[Any, EmbeddedPopulation]] = field(default_factory=dict, repr=False)
 
     @property
@@ -294,12 +310,37 @@ class EmbeddedPopulation:
     def combinations(self, names: Sequence[str]) -> Combinations:
         """The combinations of these attributes that occur among the rows that are not left out."""
         kept = self.kept
-        columns = [self.table[name].take(kept) for name in names]
-        numbers, count = combine(columns, len(kept))
-        first = first_rows(numbers, count)
-        codes = [column.codes[first] for column in columns]
+        numbers, count = self._combined(names)
+        first = kept[first_rows(numbers, count)]
+        codes = [self._column(name).codes[first] for name in names]
         shape = np.stack(codes, axis=1) if codes else np.empty((count, 0), np.int32)
         return Combinations(shape, self._by_class(numbers, count, kept))
+
+    def presence(
+        self,
+        of: Tree | Sequence[str],
+        names: Sequence[str] = (),
+        most: int | None = None,  # noqa: ARG002, all of them are here anyway
+    ) -> Presence:
+        """Who is where: at which node, or in which combination, with the codes of some columns."""
+        assert self.owners is not None
+        if isinstance(of, Tree):
+            return Presence(self._resting(of), self.owners, tuple(self.table[name].codes for name in names))
+        kept = self.kept
+        cells, _ = self._combined(of)
+        return Presence(cells, self.owners[kept], tuple(self.table[name].codes[kept] for name in names))
+
+    def _combined(self, names: Sequence[str]) -> tuple[Numbers, int]:
+        """The number of the combination of each row that is kept, and how many there are; the last is remembered."""
+        if tuple(names) not in self._numbers:
+            self._numbers.clear()
+            kept = self.kept
+            self._numbers[tuple(names)] = combine([self._column(name).take(kept) for name in names], len(kept))
+        return self._numbers[tuple(names)]
+
+    def _column(self, name: str) -> EncodedColumn:
+        """A column, or the group of each row."""
+        return self._with_groups[name] if name == GROUP else self.table[name]
 
     @property
     def kept(self) -> npt.NDArray[np.intp]:
@@ -322,7 +363,7 @@ class EmbeddedPopulation:
         """The same rows, nothing shown of the step's attributes where their combination is rare."""
 
         def hidden() -> EmbeddedPopulation:
-            rows = rare_rows(self.table, step, self.kept)
+            rows = rare_rows(self.table, step, self.kept, self.owners)
             if step.drop:
                 return self._changed(self.table, drop_rows(self.groups, self.rows, rows))
             return self._changed(hide_rows(self.table, step, rows), self.groups)
@@ -363,7 +404,7 @@ class EmbeddedPopulation:
         return self._next[id(step)][1]
 
     def _changed(self, table: EncodedTable, groups: Codes | None) -> EmbeddedPopulation:
-        return EmbeddedPopulation(table, self.schema, self.randomness, groups)
+        return EmbeddedPopulation(table, self.schema, self.randomness, groups, self.owners)
 
     def _resting(self, tree: Tree) -> Codes:
         """The node each row rests at; the walk through a tree is taken once."""

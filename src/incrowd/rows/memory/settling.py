@@ -31,6 +31,56 @@ from incrowd.vocabulary.released_value import (
 )
 
 Times = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+# Whose rows a mean is made of: one of which a person has more than half tells of that person.
+@dataclass(frozen=True, eq=False)
+class RowsOfPersons:
+    """How many rows that show a form are whose, and how many of them have a value."""
+
+    forms: Times
+    persons: Times
+    rows: Times
+    known: Times
+
+    @classmethod
+    def of(cls, column: EncodedColumn, shown: Codes, persons: npt.NDArray[np.integer]) -> RowsOfPersons:
+        """Counted over the rows; ``shown`` is the position of the form each row shows, -1 for nothing."""
+        some = shown >= 0
+        known = (column.codes[some] != column.missing_code).astype(np.int64)
+        return cls(shown[some].astype(np.int64), persons[some].astype(np.int64), np.ones_like(known), known)._together()
+
+    @staticmethod
+    def sum(parts: Sequence[RowsOfPersons]) -> RowsOfPersons:
+        """Of all rows of several tables."""
+        names = ("forms", "persons", "rows", "known")
+        return RowsOfPersons(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))._together()
+
+    def heavy(self, part_of: Times, count: int) -> Flags:
+        """Of which parts, each some of the forms, a person has more than half: of all rows, or of those with a value.
+
+        ``part_of`` has the part of each form, -1 for none.
+        """
+        parts = part_of[self.forms]
+        some = parts >= 0
+        held = RowsOfPersons(parts[some], self.persons[some], self.rows[some], self.known[some])._together()
+        heavy = np.zeros(count, np.bool_)
+        for rows in (held.rows, held.known):
+            most = np.zeros(count, np.int64)
+            np.maximum.at(most, held.forms, rows)
+            heavy |= 2 * most > np.bincount(held.forms, rows, count)
+        return heavy
+
+    def _together(self) -> RowsOfPersons:
+        """The same with each form and person once."""
+        order = np.lexsort((self.persons, self.forms))
+        forms, persons = self.forms[order], self.persons[order]
+        new = np.ones(len(order), np.bool_)
+        new[1:] = (forms[1:] != forms[:-1]) | (persons[1:] != persons[:-1])
+        first = np.flatnonzero(new)
+        sums = (np.add.reduceat(each[order], first) if len(first) else each for each in (self.rows, self.known))
+        return RowsOfPersons(forms[first], persons[first], *sums)
 
 
 # How many rows show which form while they have which value: all that means and ends are made of.
@@ -38,12 +88,14 @@ Times = npt.NDArray[np.int64]
 class FormTally:
     """Pairs of a form and a value's code that occur, each once and in order, with their rows.
 
-    Rows that show nothing, and missing values, are not counted.
+    Rows that show nothing, and missing values, are not counted. ``owned``: whose rows they are, if a person may have
+    several and means are made of them.
     """
 
     forms: Times
     codes: Times
     rows: Times
+    owned: RowsOfPersons | None = None
 
     @classmethod
     def of(cls, column: EncodedColumn, shown: Codes, forms: int) -> FormTally:
@@ -65,7 +117,17 @@ class FormTally:
         rows = np.concatenate([part.rows for part in parts])
         width = int(codes.max(initial=0)) + 1
         cells, places = np.unique(forms * width + codes, return_inverse=True)
-        return FormTally(cells // width, cells % width, np.bincount(places, rows, len(cells)).astype(np.int64))
+        owned = [part.owned for part in parts if part.owned is not None]
+        return FormTally(
+            cells // width,
+            cells % width,
+            np.bincount(places, rows, len(cells)).astype(np.int64),
+            RowsOfPersons.sum(owned) if owned else None,
+        )
+
+    def heavy(self, part_of: Times, count: int) -> Flags:
+        """Of which parts, each some of the forms, one person has more than half of the rows."""
+        return np.zeros(count, np.bool_) if self.owned is None else self.owned.heavy(part_of, count)
 
 
 _EXACT_IN_A_FLOAT = 2**53  # whole numbers below it are exact in a float of 64 bits
@@ -85,14 +147,18 @@ def settle_forms(
     """The forms of one attribute with what only the rows tell.
 
     Means and ranges are over the rows that show the form, levels over all rows that show the interval; a set names the
-    values that some of its rows have, and no other, if it is to be ``narrow``. Of the column only the dictionary is
-    asked.
+    values that some of its rows have, and no other, if it is to be ``narrow``. A mean of rows of which one person has
+    more than half is not shown. Of the column only the dictionary is asked.
     """
     if narrow and not column.type.is_numeric and any(isinstance(form, ValueSet) for form in forms):
         forms = had_by_rows(forms, column, tally)
     if any(isinstance(form, Mean) for form in forms):
         means = group_means(column.numbers, tally, len(forms))
-        forms = [Mean(_known(means[i])) if isinstance(form, Mean) else form for i, form in enumerate(forms)]
+        heavy = tally.heavy(np.arange(len(forms)), len(forms))
+        forms = [
+            form if not isinstance(form, Mean) else Suppressed() if heavy[i] else Mean(_known(means[i]))
+            for i, form in enumerate(forms)
+        ]
     if any(isinstance(form, Range) for form in forms):
         least, most = group_ends(column.numbers, tally, len(forms))
         forms = [Range(least[i].item(), most[i].item()) if isinstance(f, Range) else f for i, f in enumerate(forms)]
@@ -101,8 +167,15 @@ def settle_forms(
         level_of = np.array([levels.get(form, -1) if isinstance(form, Level) else -1 for form in forms], np.int64)
         kept = level_of[tally.forms] >= 0
         of_levels = FormTally(level_of[tally.forms][kept], tally.codes[kept], tally.rows[kept])
-        means = group_means(column.numbers, of_levels, len(levels))
-        forms = [replace(f, value=_known(means[levels[f]])) if isinstance(f, Level) else f for f in forms]
+        means, heavy = group_means(column.numbers, of_levels, len(levels)), tally.heavy(level_of, len(levels))
+        forms = [
+            form
+            if not isinstance(form, Level)
+            else Suppressed()
+            if heavy[levels[form]]
+            else replace(form, value=_known(means[levels[form]]))
+            for form in forms
+        ]
     return forms
 
 

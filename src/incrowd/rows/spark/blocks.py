@@ -16,8 +16,8 @@ import polars as pl
 from incrowd.errors import OutputError
 from incrowd.rows.blocks.population import Answer
 from incrowd.rows.spark.session import ONE_BLOCK_AT_A_TIME, cells, errors_translated, mapped, set_for_a_while, unpacked
-from incrowd.rows.spark.store import COLUMN, Listed, Store, from_words
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns, WholeColumn
+from incrowd.rows.spark.store import COLUMN, OWNED, OWNER, WORD, Listed, Store, from_words
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns, OwnedTable, WholeColumn
 from incrowd.vocabulary.schema import ColumnType
 
 
@@ -104,7 +104,11 @@ class SparkBlocks:
             return meaning.codes(name, codes[name], from_words(by_column[(place,)], meaning.values.dtype))
 
         makers = {name: partial(column, place, name) for place, name in enumerate(self.meanings)}
-        return EncodedTable(LazyColumns(makers), codes.height)
+        columns = LazyColumns(makers)
+        if OWNED not in codes.columns:
+            return EncodedTable(columns, codes.height)
+        words = by_column[(OWNER,)][WORD].fill_null(0).to_numpy()  # nobody is known by 0
+        return OwnedTable(columns, codes.height, codes[OWNED].to_numpy().astype(np.int32), words)
 
     @cached_property
     def _numbers(self) -> dict[tuple[int, int], int]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pickle
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,8 +19,10 @@ import numpy as np
 import polars as pl
 
 from incrowd.errors import OutputError
+from incrowd.rows.blocks.drafting import PERSON
 from incrowd.rows.spark.blocks import SparkBlocks
 from incrowd.rows.spark.drafting import BLOCK, KEY, Mixing, Pieces, left_out
+from incrowd.rows.spark.person_checking import owned_rows
 from incrowd.rows.spark.session import (
     EXACT,
     ONE_BLOCK_AT_A_TIME,
@@ -43,9 +45,10 @@ from incrowd.verification.judge import asked_of, expected_columns
 from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.opening import connect, register
 from incrowd.verification.order import hidden_order_check, row_order_check, window
+from incrowd.verification.person_keys import PersonKeys, owners_by_keys
 from incrowd.verification.request import Expected, Original, Request
 from incrowd.verification.unchanged_counts import UnchangedCounts
-from incrowd.verification.verdict import Check, Verdict
+from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.verification.written_bytes import bytes_check
 from incrowd.vocabulary.forms import FileForm
 
@@ -82,18 +85,19 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     sources = expected_columns(request, columns)
     expected = asked_of(request, sources, None, input_rows)
     rows, different = rows_used(pieces, blocks.listed)
-    sizes = [sizes_of(class_sizes(session, folder, names)) for _, names, _ in expected.promises]
     files, findings = compared(pieces, folder, partial(_compare, request, expected, salt))
-    reader = InputReader(sources, _meanings(request, table, blocks, sources), salt)
-    read = summed_up(table, [one.column.name for one in sources], reader)
+    held = [*sources, *_persons(request)]
+    meanings = _meanings(request, table, blocks, held)
+    read = summed_up(table, [one.column.name for one in held], InputReader(held, meanings, salt))
+    sizes, counted = _promises(request, table, pieces, folder, expected, meanings)
     lost = left_out(blocks.store, pieces.drafting, partial(_fingerprint, salt)) if dropped else ()
     same = sum((*(one.marks for one in findings), *lost), Fingerprint()) == sum(read, Fingerprint())
     gone = input_rows - rows
-    whole = rows == different == sizes[0].rows and 0 <= gone <= expected.may_lose
+    whole = rows == different == sizes.rows and 0 <= gone <= expected.may_lose
     cells = added_pieces((one.cells for one in findings), expected)
     checks = [
         Check("columns", columns == list(expected.columns), f"{len(columns)} columns, as requested"),
-        *(k_check(one, name, k) for one, (name, _, k) in zip(sizes, expected.promises, strict=True)),
+        *counted,
         Check("rows", whole, f"{rows:,} released, {gone:,} left out"),
         Check("input", same, "the rows that were compared are those of the input" if same else "other rows"),
         Check("left out", gone == request.left_out, f"{gone:,} rows"),
@@ -101,11 +105,35 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
         _of_all(files),
         *(_of_all(each) for each in zip(*(one.order for one in findings), strict=True)),
     ]
-    counted = None
+    undone = None
     if rows * len(columns) <= MOST_CELLS:
-        counted = looked_at_together(pieces, folder, partial(_unchanged, request, expected, sources))
+        undone = looked_at_together(pieces, folder, partial(_unchanged, request, expected, sources))
+    return Verdict(sizes, tuple(checks), input_rows, cells.shown, unchanged=undone)
+
+
+def _promises(
+    request: Request,
+    table: SparkTable,
+    pieces: Pieces,
+    folder: str,
+    expected: Expected,
+    meanings: Mapping[str, CellMeaning],
+) -> tuple[ClassSizes, list[Check]]:
+    """The classes that are nearest to breaking their promise, and a check for each, of rows or of persons."""
+    for owner in _persons(request):
+        assert request.persons is not None
+        with owned_rows(pieces, folder, table, owner, meanings[owner.name], request.persons) as owned:
+            return owned.checks(expected.promises)
+    sizes = [sizes_of(class_sizes(table.session, folder, names)) for _, names, _ in expected.promises]
     nearest = min(zip(sizes, expected.promises, strict=True), key=lambda one: one[0].smallest / one[1][2])[0]
-    return Verdict(nearest, tuple(checks), input_rows, cells.shown, unchanged=counted)
+    return nearest, [k_check(one, name, k) for one, (name, _, k) in zip(sizes, expected.promises, strict=True)]
+
+
+def _persons(request: Request) -> tuple[ReleasedColumn, ...]:
+    """The column that says whose rows they are, if there is one, under the name it has beside what is compared."""
+    if request.persons is None:
+        return ()
+    return tuple(ReleasedColumn(PERSON, column) for column in request.columns if column.name == request.persons.column)
 
 
 def _meanings(
@@ -131,7 +159,7 @@ class Findings:
 
 
 def _compare(request: Request, expected: Expected, salt: int, written: Any, original: Original) -> Findings:
-    cells = compare_piece(written, expected, original)
+    cells = compare_piece(written, expected, _without_persons(original))
     some = original.table.slice(*_span(window(written.num_rows)))
     hidden = [(name, some[name].combine_chunks()) for name in expected.quasi_identifiers]
     order = row_order_check(original.origin, seeded=request.seeded), hidden_order_check(hidden)
@@ -141,9 +169,20 @@ def _compare(request: Request, expected: Expected, salt: int, written: Any, orig
 def _unchanged(
     request: Request, expected: Expected, sources: Sequence[ReleasedColumn], written: Any, original: Original
 ) -> UnchangedCounts | None:
+    if request.persons is not None:
+        keys = PersonKeys(request.persons, secrets.token_bytes(32))
+        owners = owners_by_keys(keys.of(original.table.column(PERSON)), request.persons)
+        expected, original = replace(expected, owners=owners), _without_persons(original)
     with connect(threads=1) as connection:
         register(connection, written, "released")
         return unchanged_counts(connection, request, sources, expected, original)
+
+
+def _without_persons(original: Original) -> Original:
+    """What the input held in the columns of the release."""
+    if PERSON not in original.table.column_names:
+        return original
+    return replace(original, table=original.table.drop_columns([PERSON]))
 
 
 def _span(rows: slice) -> tuple[int, int]:
@@ -254,19 +293,37 @@ def looked_at_together(pieces: Pieces, folder: str, look: Compare) -> Any:
 
 def _with_files(pieces: Pieces, folder: str, work: Callable[[Any, Any], Any], *, together: bool = False) -> list[Any]:
     """What is made of the rows of each piece and its file, or of all of them together."""
+    with errors_translated(), set_for_a_while(pieces.frame.sparkSession, ONE_BLOCK_AT_A_TIME):
+        rows = beside_files(pieces, folder, work, "answer binary", together=together).collect()
+    return [pickle.loads(row.answer) for row in rows]
+
+
+def beside_files(
+    pieces: Pieces, folder: str, work: Callable[[Any, Any], Any], schema: str, *, together: bool = False
+) -> Any:
+    """A frame of what is made of the rows of each piece and its file, or of all of them together."""
     from pyspark.sql import functions as sql
 
     session = pieces.frame.sparkSession
     paths = listed_files(session, folder)
     places = sql.create_map(*(sql.lit(x) for pair in enumerate(pieces.keys) for x in pair))
-    with errors_translated(), unwarned(), set_for_a_while(session, ONE_BLOCK_AT_A_TIME):
+    with errors_translated(), unwarned():
         place = sql.regexp_extract(sql.element_at(sql.split("path", "/"), -1), _PART, 1).cast("int")
         contents = session.read.format("binaryFile").load(paths).select(places[place].alias(KEY), "content")
         group = sql.lit(0) if together else sql.col(KEY)
         frames = (pieces.frame.drop("origins"), contents)
         dealt, files = (frame.withColumn("group", group).groupBy("group") for frame in frames)
-        rows = dealt.cogroup(files).applyInArrow(lambda parts, file: work(parts, file), "answer binary").collect()
-    return [pickle.loads(row.answer) for row in rows]
+        return dealt.cogroup(files).applyInArrow(lambda parts, file: work(parts, file), schema)
+
+
+def written_rows(files: Any) -> Any:
+    """The rows of the one file of a piece, read back from its bytes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if files.num_rows != 1:
+        raise _foreign()
+    return pq.read_table(pa.BufferReader(files["content"][0].as_buffer())).replace_schema_metadata(None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,7 +345,7 @@ class Comparing:
             path.write_bytes(files["content"][0].as_buffer())
             written, findings = pq.read_table(path).replace_schema_metadata(None), None
             if parts.num_rows:
-                findings = self.compare(written, _original(self.mixing, parts))
+                findings = self.compare(written, original_of(self.mixing, parts))
             elif written.num_rows:
                 raise _foreign()
             return pa.table({"answer": [pickle.dumps((bytes_check(path, FileForm("parquet")), findings))]})
@@ -313,7 +370,7 @@ class Joined:
                 part = parts.filter(pc.equal(parts[KEY], key))
                 if part.num_rows:
                     written.append(pq.read_table(pa.BufferReader(content.as_buffer())).replace_schema_metadata(None))
-                    originals.append(_original(self.mixing, part))
+                    originals.append(original_of(self.mixing, part))
             answer = None
             if originals:
                 tables = pa.concat_tables([_decoded(one.table) for one in originals])
@@ -322,7 +379,7 @@ class Joined:
             return pa.table({"answer": [pickle.dumps(answer)]})
 
 
-def _original(mixing: Mixing, parts: Any) -> Original:
+def original_of(mixing: Mixing, parts: Any) -> Original:
     """What the input held in the rows of a piece."""
     blobs = zip(parts[BLOCK].to_pylist(), parts["rows"], strict=True)
     return mixing.original(parts[KEY][0].as_py(), [(block, blob.as_buffer()) for block, blob in blobs])

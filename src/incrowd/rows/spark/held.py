@@ -6,6 +6,7 @@ that are asked for, and a bounded sample as codes.
 
 from __future__ import annotations
 
+import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -25,6 +26,7 @@ from incrowd.rows.blocks.population import LARGEST_SAMPLE, BlockedPopulation
 from incrowd.rows.spark.blocks import Meaning, SparkBlocks
 from incrowd.rows.spark.checking import checked
 from incrowd.rows.spark.drafting import Pieces, deal
+from incrowd.rows.spark.persons import PersonWords, person_notices
 from incrowd.rows.spark.session import EXACT, set_for_a_while, spark_session
 from incrowd.rows.spark.store import BLOCK_ROWS, Gathered, stored
 from incrowd.rows.spark.table import SparkTable, open_table
@@ -79,7 +81,8 @@ class OnSpark:
 
     def population(self, randomness: Randomness) -> BlockedPopulation:
         """The rows, as algorithms know them."""
-        return BlockedPopulation.of(self.blocks, self.schema, randomness, LARGEST_SAMPLE)
+        owned = self.schema.person is not None
+        return BlockedPopulation.of(self.blocks, self.schema, randomness, LARGEST_SAMPLE, owned=owned)
 
     def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
         """Deal the rows to the plan's groups and fill in what only the rows tell."""
@@ -89,7 +92,7 @@ class OnSpark:
         """Write the release to the private folder, a file for each piece."""
         assert isinstance(population, BlockedPopulation)
         assert self.blocks.store is not None
-        drafting = Drafting(plan, population, self.columns, randomness, self.table.schema)
+        drafting = Drafting(plan, population, self.columns, randomness, self.table.schema, self.schema.person)
         pieces = deal(self.blocks.store, drafting, randomness, BLOCK_ROWS)
         self.closing.callback(pieces.forget)
         write_pieces(pieces, self.table.fields, self.hidden)
@@ -137,8 +140,13 @@ def hold_on_spark(
             table = open_table(str(source) if isinstance(source, Path) else source, session)
             schema, notices = _roles(table, recipe, markers)
         with clock("encoding"):
-            store = stored(table, schema.encoded, schema.untouched, raw_codes, partial(_clean, markers), BLOCK_ROWS)
+            persons, clean = recipe.persons, partial(_clean, markers)
+            owners = None if persons is None else PersonWords(persons, secrets.token_bytes(32), markers)
+            beside = schema.untouched if persons is None else (*schema.untouched, persons.column)
+            store = stored(table, schema.encoded, beside, raw_codes, clean, BLOCK_ROWS, owners)
             closing.callback(store.forget)
+            if persons is not None:
+                notices = (*notices, *person_notices(store, persons))
             schema, meanings, further = _meanings(store.gathered(), schema, recipe, table.schema, markers)
         blocks = SparkBlocks.of(store, meanings)
         origin = Origin("Spark", table.name, missing=markers)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,20 @@ Code = Callable[[pl.Series], tuple[npt.NDArray[np.uint32], pl.Series]]
 BLOCK_ROWS = 1 << 20  # as many as blocks have on one machine at most
 MOST_VALUES = 5_000_000  # of a column: its dictionary comes to the driver and goes to every task
 COLUMN, WORD, TEXT, ROWS = "column", "word", "text", "rows"
+OWNED = "\x1fowner"  # the codes of the persons of a block's rows; begins with a letter that names do not have
+OWNER, PLAIN = -1, -2  # where the words of persons stand among those of columns, and those of their plain spellings
 STORED = "part int, place int, rows int, stamp binary, codes binary, values binary, beside binary"
+
+
+class OwnerCoding(Protocol):
+    """Codes the column that says whose rows they are."""
+
+    @property
+    def name(self) -> str:
+        """The column."""
+
+    def coded(self, column: pl.Series) -> tuple[npt.NDArray[np.uint32], list[pl.DataFrame]]:
+        """The code of each row's person, 0 for none, and words as :func:`as_words` makes them."""
 
 
 @dataclass(frozen=True)
@@ -104,15 +117,17 @@ def stored(
     code: Code,
     clean: Callable[[pl.DataFrame], pl.DataFrame],
     rows: int = BLOCK_ROWS,
+    owners: OwnerCoding | None = None,
 ) -> Store:
     """Code some columns of a table, block by block, and keep others beside them.
 
     ``table``: its frame is computed once. ``names``, ``beside``: columns to code, and columns to keep as they are.
     ``code``: codes a column; is run by the executors. ``clean``: what is done to the columns that are kept, such as
-    turning markers of missing values to null. ``rows``: most rows of a block.
+    turning markers of missing values to null. ``rows``: most rows of a block. ``owners``: codes the person column, one
+    of those that are kept.
     """
     every = tuple(dict.fromkeys((*names, *beside)))
-    coding = Coding(every, tuple(names), tuple(beside), code, clean, rows)
+    coding = Coding(every, tuple(names), tuple(beside), code, clean, rows, owners)
     with errors_translated():
         frame = kept(table.mapped(every, names, coding, rows, STORED))
         blocks = [
@@ -135,6 +150,7 @@ class Coding:
     code: Code
     clean: Callable[[pl.DataFrame], pl.DataFrame]
     rows: int
+    owners: OwnerCoding | None = None
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """One row for each block."""
@@ -169,6 +185,9 @@ class Coding:
             raw, known = texts_coded(table[name]) if text else self.code(pl.Series(name, table[name]))
             codes[name] = raw.astype(np.min_scalar_type(len(known)))
             values.append(as_words(place, known, np.bincount(raw, minlength=len(known) + 1)))
+        if self.owners is not None:
+            codes[OWNED], words = self.owners.coded(pl.Series(table[self.owners.name]))
+            values += words
         return pl.DataFrame(codes), pl.concat(values)
 
 
@@ -220,8 +239,8 @@ def each_value(batches: Iterable[Any]) -> Iterator[Any]:
 
     kinds = pa.schema([(COLUMN, pa.int32()), (WORD, pa.int64()), (TEXT, pa.string()), (ROWS, pa.int64())])
     for row in cells(batches):
-        table = unpacked(row["values"]).to_arrow(compat_level=pl.CompatLevel.oldest())
-        yield from table.cast(kinds).to_batches(max_chunksize=1 << 16)
+        values = unpacked(row["values"]).filter(pl.col(COLUMN) >= 0)
+        yield from values.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(kinds).to_batches(max_chunksize=1 << 16)
 
 
 def kept(frame: Any) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import polars as pl
+
+from incrowd.drawing.wording import outline
 from incrowd.errors import ParameterError
 from incrowd.tables.hierarchies.grouping import agglomerated, balanced, class_counts, ways
 from incrowd.tables.hierarchies.intervals import class_edges, from_edges, intervals
@@ -26,12 +28,10 @@ _SHOWN = 2  # members that name a group: enough to know it by, and the label sta
 _LONGEST = 24  # letters of such a member
 
 
-def ordered_categories(column: EncodedColumn, fanout: int = 2) -> Hierarchy:
-    """Join neighbours, ``fanout`` at a time, in the order of the column."""
-    if fanout < 2:
-        raise ParameterError("fanout must be at least 2.")
+def ordered_categories(column: EncodedColumn) -> Hierarchy:
+    """Join neighbours, two by two, in the order of the column."""
     values = _values(column)
-    paths = ways(values, balanced(len(values), fanout), lambda group: f"{values[group[0]]} to {values[group[-1]]}")
+    paths = ways(values, balanced(len(values)), lambda group: f"{values[group[0]]} to {values[group[-1]]}")
     return Hierarchy.from_paths(column.name, paths)
 
 
@@ -52,13 +52,7 @@ def drafted_categories(column: EncodedColumn, target: EncodedColumn | None = Non
 
 
 def group_name(values: list[str], group: list[int]) -> str:
-    """A group by its first values and the number of the others.
-
-    Examples
-    --------
-    >>> group_name(["a", "b", "c", "d"], [0, 2, 3])
-    '{a, c, +1}'
-    """
+    """A group by its first values and the number of the others."""
     shown = [values[leaf] for leaf in group[:_SHOWN]]
     shown = [value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…" for value in shown]
     more = len(group) - len(shown)
@@ -73,8 +67,8 @@ def _values(column: EncodedColumn) -> list[str]:
 
 
 # Codes whose first characters say most, such as postal or diagnosis codes: ``42119``, ``4211*``, … ``4****``.
-def prefixes(column: EncodedColumn, keep: Sequence[int] | None = None) -> Hierarchy:
-    """Hide characters from the right, so that each level keeps fewer; by default one less each, down to one.
+def prefixes(column: EncodedColumn) -> Hierarchy:
+    """Hide characters from the right, one more on each level, down to one that is kept.
 
     A code that is no longer than what a level keeps stays itself there.
     """
@@ -84,10 +78,7 @@ def prefixes(column: EncodedColumn, keep: Sequence[int] | None = None) -> Hierar
     starred = sum(ROOT in value for value in values)
     if starred:
         raise ParameterError(f"Column {column.name!r}: {starred} values contain '*', the sign for a hidden character.")
-    longest = max(map(len, values))
-    lengths = list(range(longest - 1, 0, -1)) if keep is None else list(keep)
-    if any(length < 1 for length in lengths) or lengths != sorted(set(lengths), reverse=True):
-        raise ParameterError("keep lists how many characters each level keeps: descending, at least 1, none twice.")
+    lengths = range(max(map(len, values)) - 1, 0, -1)
     paths = [[value, *(_hidden(value, length) for length in lengths), ROOT] for value in values]
     return Hierarchy.from_paths(column.name, paths)
 
@@ -110,19 +101,10 @@ def calendar(column: EncodedColumn, steps: Sequence[str] = STEPS) -> Hierarchy:
     span = (days[-1] - days[0]).days + 1
     if steps[0] == "day" and span > _MOST_DATES:
         raise ParameterError(f"Column {column.name!r} spans {span} days. Begin with months, or a coarser step.")
-    starts = _days(days[0], days[-1]) if steps[0] == "day" else _months(days[0], days[-1])
+    first, step = (days[0], "1d") if steps[0] == "day" else (days[0].replace(day=1), "1mo")
+    starts = pl.date_range(first, days[-1], step, eager=True).to_list()
     paths = {tuple(period_name(date, step) for step in steps): None for date in starts}
     return Hierarchy.from_paths(column.name, [[*path, ROOT] for path in paths], Leaves.DATES)
-
-
-def _days(first: datetime.date, last: datetime.date) -> Iterator[datetime.date]:
-    for day in range(first.toordinal(), last.toordinal() + 1):
-        yield datetime.date.fromordinal(day)
-
-
-def _months(first: datetime.date, last: datetime.date) -> Iterator[datetime.date]:
-    for month in range(first.year * 12 + first.month - 1, last.year * 12 + last.month):
-        yield datetime.date(month // 12, month % 12 + 1, 1)
 
 
 def _built_elsewhere(
@@ -187,7 +169,7 @@ def draft_hierarchy(
         return from_edges(column.name, edges, dates=column.type is ColumnType.DATE)
     if kind == "intervals":
         by_class = target is not None and column.type.is_numeric and len(class_edges(column, target)) >= _FEW_EDGES
-        return intervals(column, "class" if by_class else "frequency", target=target, bins=bins)
+        return intervals(column, target if by_class else None, bins=bins)
     if kind == "date":
         return calendar(column, STEPS if _span(column) <= _DAYS else STEPS[1:])
     if kind == "prefix":
@@ -232,26 +214,17 @@ def draw(hierarchy: Hierarchy, most: int = 8) -> str:
     3  │  └─ cook
     2  └─ … 2 more
     """
-    lines: list[str] = []
-    waiting: list[tuple[int, str, str, str]] = [(0, "", "", "")]
-    while waiting:
-        node, before, mark, folded = waiting.pop()
-        level = int(hierarchy.depths[node])
-        lines.append(f"{level:<2} {before}{mark}{folded or _label(hierarchy, node)}")
-        if folded:
-            continue
-        inside = before + ("" if not mark else "   " if mark.startswith("└") else "│  ")
-        waiting += reversed(_below(hierarchy, node, inside, most))
-    return "\n".join(lines)
 
+    def below(node: int | str) -> list[int | str]:
+        children = [] if isinstance(node, str) else list(hierarchy.children(node))
+        shown = children if len(children) <= most else children[: max(most - 1, 1)]
+        return [*shown, *([f"… {len(children) - len(shown)} more"] if len(shown) < len(children) else [])]
 
-def _below(hierarchy: Hierarchy, node: int, before: str, most: int) -> list[tuple[int, str, str, str]]:
-    children = hierarchy.children(node)
-    shown = children if len(children) <= most else children[: max(most - 1, 1)]
-    entries = [(child, before, "├─ ", "") for child in shown]
-    if len(shown) < len(children):
-        entries.append((children[-1], before, "├─ ", f"… {len(children) - len(shown)} more"))
-    return [*entries[:-1], (*entries[-1][:2], "└─ ", entries[-1][3])] if entries else []
+    places: Iterator[tuple[str, int | str]] = outline(0, below)
+    return "\n".join(
+        f"{1 + len(lead) // 3:<2} {lead}{node if isinstance(node, str) else _label(hierarchy, node)}"
+        for lead, node in places
+    )
 
 
 def _label(hierarchy: Hierarchy, node: int) -> str:

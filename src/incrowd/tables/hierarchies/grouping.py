@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.measures.information import bits
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import ROOT
 
@@ -28,8 +29,8 @@ def class_counts(column: EncodedColumn, target: EncodedColumn | None) -> Counts:
     return np.bincount(cells, minlength=column.width * target.width).reshape(column.width, target.width)[:-1]
 
 
-def balanced(count: int, fanout: int = 2) -> list[Partition]:
-    """Neighbours joined ``fanout`` at a time, in shares as equal as can be.
+def balanced(count: int) -> list[Partition]:
+    """Neighbours joined two by two, in shares as equal as can be.
 
     Examples
     --------
@@ -38,8 +39,8 @@ def balanced(count: int, fanout: int = 2) -> list[Partition]:
     """
     partitions: list[Partition] = []
     groups: Partition = [[leaf] for leaf in range(count)]
-    while len(groups) > fanout:
-        shares = np.array_split(np.arange(len(groups)), -(-len(groups) // fanout))
+    while len(groups) > 2:
+        shares = np.array_split(np.arange(len(groups)), -(-len(groups) // 2))
         groups = [[leaf for group in share for leaf in groups[group]] for share in shares]
         partitions.append(groups)
     return partitions
@@ -114,19 +115,12 @@ def _neighbour_merges(counts: npt.NDArray[np.float64], steps: int) -> list[tuple
 
 
 def _pairs(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    bits = _bits(counts)
-    return np.asarray(_bits(counts[:-1] + counts[1:]) - bits[:-1] - bits[1:])
+    alone = bits(counts)
+    return np.asarray(bits(counts[:-1] + counts[1:]) - alone[:-1] - alone[1:])
 
 
 def _losses(one: npt.NDArray[np.float64], others: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return np.asarray(_bits(others + one) - _bits(others) - _bits(one[None]))
-
-
-def _bits(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """n·H of each row, in bits."""
-    totals = counts.sum(axis=1)
-    inside = (counts * np.log2(np.maximum(counts, 1))).sum(axis=1)
-    return np.asarray(totals * np.log2(np.maximum(totals, 1)) - inside)
+    return np.asarray(bits(others + one) - bits(others) - bits(one[None]))
 
 
 def ways(leaves: Sequence[str], partitions: list[Partition], name_group: Callable[[list[int]], str]) -> list[list[str]]:

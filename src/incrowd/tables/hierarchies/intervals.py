@@ -1,4 +1,4 @@
-"""Intervals of numbers, nested: equal width, equal frequency, by class information, or with edges made by hand."""
+"""Intervals of numbers, nested: equal frequency, by class information, or with edges made by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from incrowd.vocabulary.released_value import interval_text
 from incrowd.vocabulary.schema import ColumnType
 
 _SMALLEST = 10  # rows of an interval: of fewer the class says little
-_ROUNDING = 1e-9  # a width that is nice but for rounding is not made larger
 
 
 def from_edges(
@@ -93,74 +92,28 @@ def _joined(
     return Hierarchy.from_paths(name, ways(leaves, partitions, name_group), kind)
 
 
-def intervals(
-    column: EncodedColumn,
-    how: str = "frequency",
-    *,
-    target: EncodedColumn | None = None,
-    bins: int = 8,
-    fanout: int = 2,
-    open_ends: bool = True,
-) -> Hierarchy:
-    """Nested intervals of a numeric column.
+def intervals(column: EncodedColumn, target: EncodedColumn | None = None, *, bins: int = 8) -> Hierarchy:
+    """Nested intervals of a numeric column, the outer ones open, so that every number has a leaf.
 
     Parameters
     ----------
     column
         Whole numbers, reals or dates. Missing values are left out; they need no leaf.
-    how
-        ``"width"``: equal, round widths; ``"frequency"``: equal numbers of rows; ``"class"``: where the class changes
-        (Fayyad and Irani 1993, each interval of 10 rows at least), joined so that least class information is lost.
     target
-        The class, for ``"class"``.
+        The class. With it, edges are where the class changes (Fayyad and Irani 1993, each interval of 10 rows at
+        least), and intervals are joined so that least class information is lost.
     bins
-        About how many leaves, for width and frequency.
-    fanout
-        How many neighbours are joined on each level, for width and frequency.
-    open_ends
-        Whether the outer intervals reach to infinity, so that every number has a leaf.
+        About how many leaves of equally many rows, where no class is given; neighbours are joined two by two.
     """
     if not column.type.is_numeric:
         raise ParameterError(f"Column {column.name!r} is {column.type}; intervals are for numbers and dates.")
     if len(column.dictionary) == 0:
         raise ParameterError(f"Column {column.name!r} has no values to build intervals from.")
-    if bins < 1 or fanout < 2:
-        raise ParameterError("bins must be at least 1, fanout at least 2.")
-    edges = _edges(column, how, target, bins)
-    low, high = (None, None) if open_ends else _ends(column)
-    by_class = how == "class" and edges
-    partitions = _by_loss(column, target, edges) if by_class else balanced(len(edges) + 1, fanout)
-    return _joined(column.name, edges, partitions, low, high, column.type is ColumnType.DATE)
-
-
-def _edges(column: EncodedColumn, how: str, target: EncodedColumn | None, bins: int) -> list[float]:
-    if how == "width":
-        return width_edges(column, bins)
-    if how == "frequency":
-        return frequency_edges(column, bins)
-    if how == "class" and target is not None:
-        return class_edges(column, target)
-    raise ParameterError("how must be width, frequency, or class with a target.")
-
-
-def _ends(column: EncodedColumn) -> tuple[float, float]:
-    first, last = column.numbers[0].item(), column.numbers[-1].item()
-    return math.ceil(first) - 1, math.ceil(last)
-
-
-def width_edges(column: EncodedColumn, bins: int) -> list[float]:
-    """Edges at the multiples of a round width (1, 2 or 5 times a power of ten)."""
-    first, last = column.numbers[0].item(), column.numbers[-1].item()
-    if first == last:
-        return []
-    power = math.floor(math.log10((last - first) / bins))
-    raw = (last - first) / bins / 10.0**power
-    factor = next(nice for nice in (1, 2, 5, 10) if raw <= nice * (1 + _ROUNDING))
-    if power < 0 and column.type is not ColumnType.REAL:
-        power, factor = 0, 1
-    multiples = range(math.floor(first / (factor * 10.0**power)), math.ceil(last / (factor * 10.0**power)) + 1)
-    edges = {_whole(float(f"{number * factor}e{power}")) for number in multiples}
-    return sorted(edge for edge in edges if first <= edge < last)
+    if bins < 1:
+        raise ParameterError("bins must be at least 1.")
+    edges = frequency_edges(column, bins) if target is None else class_edges(column, target)
+    partitions = balanced(len(edges) + 1) if target is None else _by_loss(column, target, edges)
+    return _joined(column.name, edges, partitions, None, None, column.type is ColumnType.DATE)
 
 
 def frequency_edges(column: EncodedColumn, bins: int) -> list[float]:
@@ -171,9 +124,9 @@ def frequency_edges(column: EncodedColumn, bins: int) -> list[float]:
     return [_edge(column, int(place)) for place in places if place < len(column.dictionary)]
 
 
-def class_edges(column: EncodedColumn, target: EncodedColumn, smallest: int = _SMALLEST) -> list[float]:
+def class_edges(column: EncodedColumn, target: EncodedColumn) -> list[float]:
     """Edges where the class changes and the gain pays for the description; none if no cut pays."""
-    return [_edge(column, place) for place in mdl_cuts(class_counts(column, target), smallest)]
+    return [_edge(column, place) for place in mdl_cuts(class_counts(column, target), _SMALLEST)]
 
 
 def _edge(column: EncodedColumn, place: int) -> float:
@@ -183,13 +136,7 @@ def _edge(column: EncodedColumn, place: int) -> float:
 
 
 def round_between(low: float, high: float) -> float:
-    """The number with the fewest decimals that is at least ``low`` and below ``high``.
-
-    Examples
-    --------
-    >>> round_between(29, 30), round_between(980, 1234), round_between(0.331, 0.4279)
-    (29, 1000, 0.4)
-    """
+    """The number with the fewest decimals that is at least ``low`` and below ``high``."""
     for digits in range(-20, 16):
         scaled = low * 10.0**digits
         for number in (math.floor(scaled), math.ceil(scaled)) if math.isfinite(scaled) else ():
@@ -199,7 +146,7 @@ def round_between(low: float, high: float) -> float:
     return _whole(low)
 
 
-def _by_loss(column: EncodedColumn, target: EncodedColumn | None, edges: list[float]) -> list[Partition]:
+def _by_loss(column: EncodedColumn, target: EncodedColumn, edges: list[float]) -> list[Partition]:
     counts = class_counts(column, target)
     pieces = np.searchsorted(np.array(edges), column.numbers, side="left")
     merged = np.zeros((len(edges) + 1, counts.shape[1]), np.int64)

@@ -6,6 +6,7 @@ Counts may be written as two tables: one of rows, each with the number of its gr
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,18 @@ from incrowd.vocabulary.forms import FileForm, groups_key, groups_path
 from incrowd.vocabulary.fresh import fresh_frame
 from incrowd.vocabulary.randomness import Randomness, permutation
 from incrowd.vocabulary.statistics_files import DAY, NUMBER, TEXT, troubles, write_statistics
+from incrowd.vocabulary.workbook import (
+    DAYS_BEFORE_1970,
+    FIRST_DAY,
+    MOST_COLUMNS,
+    MOST_LETTERS,
+    MOST_ROWS,
+    PARTS,
+    SHEET,
+    SHEET_HEAD,
+    SHEET_TAIL,
+    column_letters,
+)
 
 # ARFF, the format of Weka.
 _PLAIN = r"^[A-Za-z0-9_.<>=+/-]+$"
@@ -64,6 +77,86 @@ def _cell(column: pl.Series) -> pl.Series:
     return text.replace_strict(values, [_quote(value) for value in values], return_dtype=pl.String)
 
 
+# Excel workbooks: one sheet, and nothing beside it that would tell of more than its cells.
+_ROWS = 20_000  # written at a time
+_EXACT = 2**53  # whole numbers up to it are numbers of a sheet
+_NO_TEXT = r"[\x00-\x08\x0b-\x1f\x{fffe}\x{ffff}]|_x[0-9A-Fa-f]{4}_"
+_INSTEAD = "Write CSV or Parquet."
+
+
+def write_workbook(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table as the one sheet of a workbook; its first row has the names of the columns."""
+    if frame.height >= MOST_ROWS or frame.width > MOST_COLUMNS:
+        raise OutputError(f"A sheet has at most {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns. {_INSTEAD}")
+    names = pl.DataFrame([pl.Series(str(place), [name]) for place, name in enumerate(frame.columns)])
+    for column in (*names.iter_columns(), *frame.select(cs.string()).iter_columns()):
+        _check_text(column)
+    cells = frame.select(_storable(column) for column in frame.iter_columns())
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in PARTS.items():
+            archive.writestr(_member(name), data)
+        with archive.open(_member(SHEET), "w") as sheet:
+            sheet.write(SHEET_HEAD)
+            sheet.write(_sheet_rows(names, 1))
+            for start in range(0, cells.height, _ROWS):
+                sheet.write(_sheet_rows(cells.slice(start, _ROWS), start + 2))
+            sheet.write(SHEET_TAIL)
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """A file of the archive, without the time and the system it was written in."""
+    member = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    member.create_system, member.compress_type = 3, zipfile.ZIP_DEFLATED
+    return member
+
+
+def _check_text(column: pl.Series) -> None:
+    fault = "letters that a workbook cannot hold" if column.str.contains(_NO_TEXT).any() else ""
+    if (column.str.len_chars() > MOST_LETTERS).any():
+        fault = f"texts of more than {MOST_LETTERS:,} letters"
+    if fault:
+        raise OutputError(f"Column {column.name!r} has {fault}. {_INSTEAD}")
+
+
+def _storable(column: pl.Series) -> pl.Series:
+    """The column as truths, numbers, days or texts; what a sheet cannot hold exactly becomes text."""
+    dtype = column.dtype
+    if dtype.is_float():
+        if column.is_infinite().any():
+            raise OutputError(f"Column {column.name!r} has infinite numbers, which a workbook cannot hold. {_INSTEAD}")
+        return column.fill_nan(None)
+    if dtype.is_integer() and not ((column < -_EXACT) | (column > _EXACT)).any():
+        return column
+    if dtype == pl.Date and not (column.to_physical() < FIRST_DAY - DAYS_BEFORE_1970).any():
+        return column
+    return column if dtype == pl.Boolean else column.cast(pl.String)
+
+
+def _sheet_rows(cells: pl.DataFrame, first: int) -> bytes:
+    """Rows of a sheet, of which the first has this number."""
+    numbered = cells.with_columns(pl.int_range(first, first + cells.height).cast(pl.String).alias("number of the row"))
+    row = pl.col("number of the row")
+    parts = [pl.lit('<row r="') + row + '">', *_sheet_cells(cells, row), pl.lit("</row>")]
+    return "".join(numbered.select(pl.concat_str(parts)).to_series()).encode()
+
+
+def _sheet_cells(cells: pl.DataFrame, row: pl.Expr) -> Iterator[pl.Expr]:
+    for place, (name, dtype) in enumerate(cells.schema.items()):
+        cell, kind, before, after = pl.nth(place), "", "<v>", "</v>"
+        if dtype == pl.Boolean:
+            cell, kind = cell.cast(pl.Int8), ' t="b"'
+        elif dtype == pl.Date:
+            cell, kind = cell.to_physical() + DAYS_BEFORE_1970, ' s="1"'
+        elif dtype in (pl.String, pl.Null):
+            kind, before, after = ' t="inlineStr"', '<is><t xml:space="preserve">', "</t></is>"
+            cell = cell.cast(pl.String)
+            for letter, written in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+                cell = cell.str.replace_all(letter, written, literal=True)
+            cell = pl.when(cell != "").then(cell)
+        start = pl.lit(f'<c r="{column_letters(place)}') + row + pl.lit(f'"{kind}>{before}')
+        yield (start + cell.cast(pl.String) + pl.lit(f"{after}</c>")).fill_null("").alias(f"cell {name}")
+
+
 _FORMULA = r"(?s)^[=+@\t\r-]."
 
 
@@ -89,8 +182,6 @@ def _write(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
             is_text = form.kind in ("csv", "jsonl")
             write_pieces([frame if is_text else frame.to_arrow(compat_level=pl.CompatLevel.oldest())], path, form)
         case "excel":
-            from incrowd.tables.publishing.workbook import write_workbook
-
             write_workbook(frame, path)
         case "spss" | "stata":
             _write_statistics(frame, path, form.kind)
@@ -120,11 +211,6 @@ def spreadsheet_safe(frame: pl.DataFrame) -> pl.DataFrame:
     """The frame with an apostrophe before every text that a spreadsheet would run as a formula.
 
     Column names are treated alike. Numbers, negative ones too, and single characters stay as they are.
-
-    Examples
-    --------
-    >>> spreadsheet_safe(pl.DataFrame({"a": ["=1+2", "-5", "+", "plain"]}))["a"].to_list()
-    ["'=1+2", '-5', '+', 'plain']
     """
     return frame.with_columns(cs.string().map_batches(_escaped)).rename(safe_name)
 
@@ -266,14 +352,6 @@ def split_pair(
 
     Groups are numbered at random. The table of groups has a row for each group, attribute and value with its count; a
     missing value is null, and of a hidden attribute there is none.
-
-    Examples
-    --------
-    >>> from incrowd.vocabulary.randomness import SystemRandomness
-    >>> frame = pl.DataFrame({"job": ["cook:1|?:1"] * 2, "ill": ["y", "n"]})
-    >>> rows, groups = split_pair(frame, ["job"], SystemRandomness())
-    >>> rows.rows(), groups.rows()
-    ([(1, 'y'), (1, 'n')], [(1, 'job', 'cook', 1), (1, 'job', None, 1)])
     """
     key = groups_key(frame.columns)
     looks = frame.select(counted).unique(maintain_order=True)

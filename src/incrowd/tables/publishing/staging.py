@@ -195,16 +195,6 @@ def staged_together(
     belongs together: an old certificate goes away before anything changes and the new one appears last, so where a
     certificate is, everything else is; a target that has groups (the second table of two) goes away before they are
     replaced. Where files may not be replaced, one that is there when the others are to appear keeps all of them away.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "a.txt"
-    >>> certificate = target.with_name("a.certificate.txt")
-    >>> with staged_together(target, certificate=certificate) as drafts:
-    ...     _ = drafts[target].write_text("hello"), drafts[certificate].write_text("a greeting")
-    >>> sorted(p.name for p in target.parent.iterdir())
-    ['a.certificate.txt', 'a.txt']
     """
     order = [path for path in (*beside, groups, target, certificate) if path is not None]
     if len({path.resolve() for path in order}) < len(order):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -27,6 +27,8 @@ _IDENTIFIER = """
     lastname fullname forename username login iban account licence license plate vin ip url address
     street nr nummer strasse telefon handy konto kennzeichen nom prenom adresse telephone numero rue courriel nombre
     apellido apellidos direccion telefono correo calle dni
+    pid uid cid sid patid subjid usubjid custid hhid patientid personid clientid customerid memberid studentid userid
+    subjectid
     """
 _IDENTIFIER_ENDINGS = ("nummer", "nr", "name", "adresse", "strasse")  # of German words: Patientennr, Nachname
 _QUASI_IDENTIFIER = """
@@ -310,6 +312,55 @@ def _role(column: Column, fact: ColumnFacts, chosen: str | None, named: str | No
     if fact.is_unique and column.type not in (ColumnType.REAL, ColumnType.DATE):
         return Role.IDENTIFIER, "unique per row: identifier?"
     return Role.QUASI_IDENTIFIER, "nothing says that others cannot know it: quasi-identifier?"
+
+
+# Words that begin the names of columns that number the persons of a table, without accents.
+_PERSONS = (
+    *("patient", "person", "client", "customer", "member", "student", "pupil", "participant", "subject", "user"),
+    *("citizen", "employee", "household", "firm", "company", "kunde", "mitglied", "schuler", "teilnehmer", "haushalt"),
+    *("paciente", "cliente", "alumno", "hogar", "empresa", "eleve", "menage", "entreprise", "mrn", "nhs", "ssn"),
+    *("pid", "uid", "cid", "sid", "patid", "subjid", "usubjid", "custid", "hhid"),
+)
+
+
+def with_person(schema: Schema, source: Source) -> Schema:
+    """The draft with a proposal whose rows they are, where a column named like an identifier repeats.
+
+    Of several the one that is named after persons, then the one with the most values: names are shared. The others are
+    proposed as identifiers, for a person's rows share them, too.
+
+    Examples
+    --------
+    >>> from incrowd.tables.reading.read import read
+    >>> visits = read(pl.DataFrame({"patient_id": [1, 1, 2, 2, 2], "age": [30, 31, 50, 50, 51]}))
+    >>> with_person(draft_schema(visits), visits)["patient_id"].reason
+    'whole numbers; the name suggests identifier, and 2 values have 2.5 rows each on average: whose row it is?'
+    """
+    shared = {}
+    for column in schema.columns:
+        if column.role is not Role.TARGET and role_by_name(column.name) is Role.IDENTIFIER:
+            values = present(source.frame[column.name])
+            rows = Shared(len(values), values.n_unique())
+            if rows.values < rows.rows and rows.numbers_persons:
+                shared[column.name] = rows
+    if not shared:
+        return schema
+    person = max(shared, key=lambda name: (_is_of_persons(name), shared[name].values))
+    return Schema(tuple(_proposed(column, shared.get(column.name), column.name == person) for column in schema.columns))
+
+
+def _is_of_persons(name: str) -> bool:
+    return any(word.startswith(_PERSONS) for word in _split(name))
+
+
+def _proposed(column: Column, shared: Shared | None, person: bool) -> Column:
+    if shared is None:
+        return column
+    kind, why = column.reason.partition("; ")[0], "the name suggests identifier, and rows of one person share it?"
+    if person:
+        each = f"{counted(shared.values, 'value')} have {shared.rows / shared.values:.1f} rows each on average"
+        why = f"the name suggests identifier, and {each}: whose row it is?"
+    return replace(column, role=Role.PERSON if person else Role.IDENTIFIER, reason=f"{kind}; {why}")
 
 
 _ROWS_OF_A_PERSON = 50  # a number that more rows share on average is a category

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import FileFormatError, ParameterError
-from incrowd.vocabulary.encoded_table import EncodedTable
+from incrowd.vocabulary.encoded_table import EncodedTable, OwnedTable
 from incrowd.vocabulary.forms import MISSING_MARKERS
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.requirement import Requirement, Together
 from incrowd.vocabulary.schema import Schema, unknown_column
 
@@ -226,9 +227,17 @@ def of_population(reading: Mapping[str, Any], names: Sequence[str]) -> dict[str,
 
 
 def read_population(
-    population: Any, requirement: Requirement, schema: Schema, reading: Mapping[str, Any] | None = None
+    population: Any,
+    requirement: Requirement,
+    schema: Schema,
+    reading: Mapping[str, Any] | None = None,
+    persons: Persons | None = None,
 ) -> EncodedTable | None:
-    """The quasi-identifiers of the people, typed as those of the table; None if nothing is required of them."""
+    """The quasi-identifiers of the people, typed as those of the table; None if nothing is required of them.
+
+    ``persons``: whose rows those of the table are. If the population has that column, its rows are persons' as well;
+    those without a person are rows of one.
+    """
     from incrowd.tables.reading.encode import encode
 
     if not isinstance(requirement, Together) or not requirement.on_population:
@@ -246,4 +255,9 @@ def read_population(
                 f"The population lacks a quasi-identifier. {unknown_column(name, source.frame.columns)}"
             )
     columns = tuple(replace(schema[name], reason="") for name in names)
-    return encode(source, Schema(columns), names)[0]
+    people = encode(source, Schema(columns), names)[0]
+    if persons is None or persons.column not in source.frame.columns:
+        return people
+    from incrowd.tables.reading.persons import owners_of
+
+    return OwnedTable(people.columns, people.height, owners_of(source, replace(persons, missing="together")).codes)

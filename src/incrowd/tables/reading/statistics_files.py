@@ -55,6 +55,7 @@ def _read(path: Path, kind: str) -> tuple[pl.DataFrame, Mapping[str, Mapping[Any
     most = max(FREE_BYTES, MOST_RATIO * path.stat().st_size)
     command = [
         sys.executable,
+        "-P",
         "-m",
         statistics_child.__name__,
         _READERS[path.suffix.lower()],

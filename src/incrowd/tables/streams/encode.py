@@ -19,10 +19,13 @@ from incrowd.tables.reading.encode import Settled, named_columns, settle
 from incrowd.tables.reading.source import marker_notice
 from incrowd.tables.streams.body import scratch_changed, scratch_full
 from incrowd.tables.streams.gathering import GatheredColumn, Gathering, RawCodes
+from incrowd.tables.streams.persons import PersonNumbers
 from incrowd.tables.streams.stream import FRAME_ROWS, Stream
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns, WholeColumn
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, LazyColumns, OwnedTable, WholeColumn
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Schema
+
+_OWNER, _KEPT = "\x1fowner", "\x1fkept"  # begin with a letter that names do not have
 
 
 # An encoded table in blocks on disk, all of which share their dictionaries.
@@ -70,7 +73,7 @@ class BlockFile:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """An encoded table in blocks of rows."""
+    """An encoded table in blocks of rows, each of a stretch of the input; rows without a person may be left out."""
 
     columns: Mapping[str, WholeColumn]  # type, dictionary and counts of each column over all blocks
     rows: tuple[int, ...]  # rows of each block
@@ -79,6 +82,8 @@ class Blocks:
     markers: tuple[Notice, ...]  # markers of missing values in these columns, as the reader of small files tells
     _files: Sequence[BlockFile] = field(repr=False)
     _places: Mapping[str, Codes] = field(repr=False)
+    owned: bool = False  # whether a person may have several rows
+    stretch: int = 0  # rows of the input that a block was made of; the last perhaps of fewer
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -92,7 +97,17 @@ class Blocks:
         """One block as an encoded table; all its columns, or the named ones, each read when it is first asked for."""
         file = self._files[place]
         chosen = self.columns if names is None else names
-        return EncodedTable(LazyColumns({name: partial(self._column, file, name) for name in chosen}), file.rows)
+        columns = LazyColumns({name: partial(self._column, file, name) for name in chosen})
+        return OwnedTable(columns, file.rows, self.owners(place)) if self.owned else EncodedTable(columns, file.rows)
+
+    def owners(self, place: int) -> Codes:
+        """The person of each row of a block."""
+        return self._files[place].read(_OWNER).astype(np.int32)
+
+    def kept(self, place: int) -> npt.NDArray[np.intp] | None:
+        """Which rows of its stretch of the input a block has; None for all."""
+        file = self._files[place]
+        return file.read(_KEPT).astype(np.intp) if _KEPT in file.columns else None
 
     def __iter__(self) -> Iterator[EncodedTable]:
         return (self.block(place) for place in range(len(self)))
@@ -122,6 +137,7 @@ def encode_stream(
     rows: int = FRAME_ROWS,
     drafted: Collection[str] = (),
     resources: Resources | None = None,
+    persons: PersonNumbers | None = None,
 ) -> Blocks:
     """Encode the named columns as the schema types them, one block of rows after the other.
 
@@ -129,23 +145,26 @@ def encode_stream(
     codes go to a private ``folder``, which must outlive the blocks and is not removed here; ``progress`` is called with
     the rows done and the rows in all. A column of more than ``limit`` distinct values is refused, for memory would not
     be bounded; so is a table whose distinct values, which are held whole, take more than a quarter of the memory of
-    ``resources``. The type of a ``drafted`` column comes from a sample: it is drafted again from all values.
+    ``resources``. The type of a ``drafted`` column comes from a sample: it is drafted again from all values. With
+    ``persons`` each row gets the number of its person.
     """
     if threads < 1:
         raise ParameterError(f"threads must be at least 1, not {threads}.")
     columns = named_columns(schema, stream.columns, names)
     gathering = {name: Gathering(columns[name], stream.schema[name], limit) for name in names}
     files: list[BlockFile] = []
+    done = 0
     with ThreadPoolExecutor(threads) as beside:
-        for frame in stream.raw_frames(rows, list(gathering)):
-            codes = dict(
-                zip(gathering, beside.map(Gathering.add, gathering.values(), frame.iter_columns()), strict=True)
-            )
+        for frame, owned in _with_owners(stream, rows, list(gathering), persons):
+            coded = beside.map(Gathering.add, gathering.values(), frame.iter_columns())
+            codes = dict(zip(gathering, coded, strict=True)) | owned
             files.append(BlockFile.write(folder / f"block-{len(files):06d}", codes))
+            done = min(done + rows, stream.rows)
             if resources is not None:
-                _check_values(gathering.values(), resources, sum(file.rows for file in files) / stream.rows)
+                held = [*gathering.values(), *((persons,) if persons else ())]
+                _check_values(held, resources, done / stream.rows)
             if progress is not None:
-                progress(sum(file.rows for file in files), stream.rows)
+                progress(done, stream.rows)
         gathered = {name: column.finish(stream.origin.missing) for name, column in gathering.items()}
         typed = {
             name: _typed(stream, columns[name], gathered[name]) if name in drafted else columns[name]
@@ -159,14 +178,32 @@ def encode_stream(
         columns={name: _whole(name, column) for name, column in pairs.items()},
         rows=tuple(file.rows for file in files),
         schema=Schema(tuple(typed.get(column.name, column) for column in schema.columns)),
-        notices=tuple(notice for column in settled for notice in column.notices),
+        notices=(*(notice for column in settled for notice in column.notices), *(persons.finish() if persons else ())),
         markers=tuple(_markers(stream.origin.missing, gathered.values())),
         _files=files,
         _places={name: gathered[name].places(column) for name, column in pairs.items()},
+        owned=persons is not None,
+        stretch=rows,
     )
 
 
-def _check_values(gathering: Collection[Gathering], resources: Resources, share: float) -> None:
+def _with_owners(
+    stream: Stream, rows: int, names: Sequence[str], persons: PersonNumbers | None
+) -> Iterator[tuple[pl.DataFrame, dict[str, RawCodes]]]:
+    """The frames of a stream, and beside each whose rows they are; rows that are nobody's may be left out."""
+    if persons is None:
+        yield from ((frame, {}) for frame in stream.raw_frames(rows, names))
+        return
+    for frame in stream.raw_frames(rows, [*names, persons.name]):
+        owners = persons.add(stream.unmarked(frame.select(persons.name)).to_series())
+        kept = np.flatnonzero(owners)
+        if persons.persons.missing == "drop" and len(kept) < frame.height:
+            yield frame.select(names)[kept], {_OWNER: owners[kept], _KEPT: kept.astype(np.uint32)}
+        else:
+            yield frame.select(names), {_OWNER: owners}
+
+
+def _check_values(gathering: Collection[Gathering | PersonNumbers], resources: Resources, share: float) -> None:
     """Refuse distinct values that do not fit; the ``share`` of the rows that was read tells what all rows may need."""
     held = sum(column.bytes for column in gathering)
     room = resources.share(_FOR_VALUES)

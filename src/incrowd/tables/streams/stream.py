@@ -197,10 +197,11 @@ class Stream:
 
     def _made(self, frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
         """Some columns as they are read."""
-        marked = self._marked(frame)
+        marked = self.unmarked(frame)
         return marked if self.keyed is None else self.keyed.made(marked).select(names)
 
-    def _marked(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def unmarked(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Null instead of markers of missing values."""
         texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
         return frame.with_columns(without_markers(texts, spellings(self.origin.missing)))
 

@@ -13,19 +13,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import lcm
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError, RequirementError
-from incrowd.vocabulary.requirement import OnColumn
+from incrowd.vocabulary.requirement import OnColumn, OnShares
 from incrowd.vocabulary.requirements.columns import (
     Flags,
     Histograms,
     RequirementSubject,
     at_most,
-    holds,
     is_positive,
     of_column,
     rounded,
@@ -52,6 +51,8 @@ class TCloseness(OnColumn):
     t: Fraction
     on: str | None = None
     distance: str | None = None
+
+    by_main: ClassVar[bool] = False
 
     def __init__(self, t: float | str | Fraction, on: str | None = None, distance: str | None = None) -> None:
         number = written(t, "t", "t=0.2")
@@ -166,7 +167,7 @@ def _by_hierarchy(subject: RequirementSubject) -> Flows:
 
 # beta-likeness, basic and enhanced.
 @dataclass(frozen=True)
-class BetaLikeness(OnColumn):
+class BetaLikeness(OnShares):
     """No value of the column is much more frequent in a group than in the whole table, in proportion.
 
     Cao, Karras, "Publishing Microdata with a Robust Privacy Guarantee" (PVLDB 2012): for every value with a share q in
@@ -186,16 +187,16 @@ class BetaLikeness(OnColumn):
         object.__setattr__(self, "on", on)
         object.__setattr__(self, "enhanced", bool(enhanced))
 
-    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
+    def holds_shares(self, bearers: Histograms, sizes: Histograms, subject: RequirementSubject) -> Flags:
         """Whether no share of each group grows too much."""
         whole, limit = subject.shares, float(self.beta)
         most = whole * (1 + (np.minimum(limit, -np.log(whole)) if self.enhanced else limit))
-        over = (shares(histograms)[:, subject.occurring] - most).max(axis=1, initial=-np.inf)
-        over[histograms.sum(axis=1) == 0] = -np.inf
-        return at_most(over, Fraction(0), lambda i: self._exactly(histograms[i], subject))
+        over = (shares(bearers, sizes)[:, subject.occurring] - most).max(axis=1, initial=-np.inf)
+        over[sizes == 0] = -np.inf
+        return at_most(over, Fraction(0), lambda i: self._exactly(bearers[i], int(sizes[i]), subject))
 
-    def _exactly(self, histogram: Any, subject: RequirementSubject) -> bool:
-        return all(self._bears(ratio - 1, code, subject) for code, ratio in _ratios(histogram, subject))
+    def _exactly(self, bearers: Any, size: int, subject: RequirementSubject) -> bool:
+        return all(self._bears(ratio - 1, code, subject) for code, ratio in _ratios(bearers, size, subject))
 
     def _bears(self, growth: Fraction, code: int, subject: RequirementSubject) -> bool:
         if growth > self.beta:
@@ -222,11 +223,10 @@ class BetaLikeness(OnColumn):
         return f"{'enhanced ' if self.enhanced else ''}{text(self.beta)}-likeness {of_column(self.on)}"
 
 
-def _ratios(histogram: Any, subject: RequirementSubject) -> Iterator[tuple[int, Fraction]]:
+def _ratios(bearers: Any, size: int, subject: RequirementSubject) -> Iterator[tuple[int, Fraction]]:
     """For each code that occurs, its share in a group over its share in the table."""
-    rows, whole = int(histogram.sum()), subject.rows
     for code in subject.occurring.tolist():
-        yield code, Fraction(int(histogram[code]) * whole, int(subject.counts[code]) * rows)
+        yield code, Fraction(int(bearers[code]) * subject.rows, int(subject.counts[code]) * size)
 
 
 def below_log(number: Fraction, of: Fraction) -> bool:
@@ -245,7 +245,7 @@ def below_log(number: Fraction, of: Fraction) -> bool:
 
 # delta-disclosure privacy.
 @dataclass(frozen=True)
-class DeltaDisclosure(OnColumn):
+class DeltaDisclosure(OnShares):
     """Every value of the column is about as frequent in a group as in the whole table, by the logarithm of the ratio.
 
     Brickell, Shmatikov, "The Cost of Privacy: Destruction of Data-Mining Utility in Anonymized Data Publishing" (KDD
@@ -263,15 +263,17 @@ class DeltaDisclosure(OnColumn):
         object.__setattr__(self, "delta", number)
         object.__setattr__(self, "on", on)
 
-    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:
+    def holds_shares(self, bearers: Histograms, sizes: Histograms, subject: RequirementSubject) -> Flags:
         """Whether every value of each group keeps near its share in the table."""
         with np.errstate(divide="ignore"):  # a value that a group lacks is infinitely far from its share
-            logs = np.abs(np.log2(shares(histograms)[:, subject.occurring] / subject.shares))
-        logs[histograms.sum(axis=1) == 0] = -np.inf
-        return at_most(logs.max(axis=1, initial=-np.inf), self.delta, lambda i: self._exactly(histograms[i], subject))
+            logs = np.abs(np.log2(shares(bearers, sizes)[:, subject.occurring] / subject.shares))
+        logs[sizes == 0] = -np.inf
+        furthest = logs.max(axis=1, initial=-np.inf)
+        return at_most(furthest, self.delta, lambda i: self._exactly(bearers[i], int(sizes[i]), subject))
 
-    def _exactly(self, histogram: Any, subject: RequirementSubject) -> bool:
-        return all(below_power_of_two(max(ratio, 1 / ratio), self.delta) for _, ratio in _ratios(histogram, subject))
+    def _exactly(self, bearers: Any, size: int, subject: RequirementSubject) -> bool:
+        ratios = _ratios(bearers, size, subject)
+        return all(below_power_of_two(max(ratio, 1 / ratio), self.delta) for _, ratio in ratios)
 
     def check_possible(self, subject: RequirementSubject) -> None:
         """All rows together are as the whole table: always possible."""
@@ -312,7 +314,7 @@ def below_power_of_two(ratio: Fraction, power: Fraction) -> bool:
 
 # A cap on the confidence: the alpha of (alpha, k)-anonymity.
 @dataclass(frozen=True)
-class ConfidenceCap(OnColumn):
+class ConfidenceCap(OnShares):
     """No value of the column has a larger share in any group: nobody guesses it with more confidence.
 
     Wong, Li, Fu, Wang, "(alpha, k)-Anonymity: An Enhanced k-Anonymity Model for Privacy Preserving Data Publishing"
@@ -330,14 +332,14 @@ class ConfidenceCap(OnColumn):
         object.__setattr__(self, "share", number)
         object.__setattr__(self, "on", on)
 
-    def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
+    def holds_shares(self, bearers: Histograms, sizes: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
         """Whether the most frequent value of each group is not too frequent."""
-        most, rows = histograms.max(axis=1), histograms.sum(axis=1)
-        return np.asarray(times(most, self.share.denominator) <= times(rows, self.share.numerator), np.bool_)
+        most = bearers.max(axis=1, initial=0)
+        return np.asarray(times(most, self.share.denominator) <= times(sizes, self.share.numerator), np.bool_)
 
     def check_possible(self, subject: RequirementSubject) -> None:
         """Raise if a value is too frequent in the whole table."""
-        if not holds(self, subject.counts):
+        if not self.holds_shares(subject.counts[None, :], np.array([subject.rows]), subject)[0]:
             least = rounded(Fraction(int(subject.counts.max()), subject.rows), up=True)
             raise RequirementError(
                 f"alpha={text(self.share)} on {subject.name!r} is impossible: the most frequent value has a share of "

@@ -81,9 +81,10 @@ def at_most(scores: npt.NDArray[np.float64], limit: Fraction, exactly: Callable[
     return holds
 
 
-def shares(histograms: Histograms) -> npt.NDArray[np.float64]:
-    """The shares of the values in each group; an empty group has none of any."""
-    return np.asarray(histograms / np.maximum(histograms.sum(axis=1, keepdims=True), 1), np.float64)
+def shares(histograms: Histograms, sizes: Histograms | None = None) -> npt.NDArray[np.float64]:
+    """The shares of the values in each group of a size, else of their sum; an empty group has none of any."""
+    whole = histograms.sum(axis=1) if sizes is None else sizes
+    return np.asarray(histograms / np.maximum(whole, 1)[:, None], np.float64)
 
 
 def whole_numbers(histogram: Iterable[int]) -> list[int]:
@@ -123,19 +124,24 @@ class RequirementSubject:
     # of the root
     hierarchy: Hierarchy | None = None
     leaves: npt.NDArray[np.int64] | None = None
+    size: int | None = None  # persons of the table, where each may have several values; None: the sum of the counts
 
     @classmethod
     def of(
-        cls, column: EncodedColumn, counts: npt.NDArray[np.int64], hierarchy: Hierarchy | None
+        cls,
+        column: EncodedColumn,
+        counts: npt.NDArray[np.int64],
+        hierarchy: Hierarchy | None,
+        size: int | None = None,
     ) -> RequirementSubject:
-        """The subject of an encoded column; ``counts`` are those of all rows."""
+        """The subject of an encoded column; ``counts`` are those of all rows, or persons."""
         leaves = None if hierarchy is None else hierarchy.encode(column)
-        return cls(column.name, counts, column.type.has_order, hierarchy, leaves)
+        return cls(column.name, counts, column.type.has_order, hierarchy, leaves, size)
 
     @property
     def rows(self) -> int:
-        """Rows of the table."""
-        return int(self.counts.sum())
+        """Rows of the table, or persons."""
+        return int(self.counts.sum()) if self.size is None else self.size
 
     @property
     def width(self) -> int:

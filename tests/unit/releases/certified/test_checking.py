@@ -427,7 +427,7 @@ def test_a_certificate_that_was_not_signed_as_asked_is_not_published(fault, tmp_
         "{}",
         '{"incrowd_model": 1}',
         '{"incrowd_certificate": 2}',
-        '{"incrowd_certificate": 4, "incrowd_certificate": 4}',
+        '{"incrowd_certificate": 5, "incrowd_certificate": 5}',
         '{"incrowd_certificate": NaN}',
         '{"incrowd_certificate": ' + "9" * 10_000 + "}",
         "[" * 100_000,

@@ -9,7 +9,6 @@ import pytest
 
 from incrowd.errors import ParameterError
 from incrowd.measures.information import entropy
-from incrowd.tables.hierarchies.adult import adult_hierarchies
 from incrowd.tables.hierarchies.draft import (
     calendar,
     draft_hierarchy,
@@ -22,7 +21,8 @@ from incrowd.tables.hierarchies.draft import (
     prefixes,
 )
 from incrowd.tables.hierarchies.grouping import agglomerated, balanced
-from incrowd.tables.hierarchies.intervals import frequency_edges, from_edges, intervals, round_between, width_edges
+from incrowd.tables.hierarchies.intervals import frequency_edges, from_edges, intervals, round_between
+from incrowd.tables.hierarchies.read import adult_hierarchies
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.schema import ColumnType
@@ -46,14 +46,6 @@ def leaves(hierarchy):
     return [hierarchy.labels[leaf] for leaf in hierarchy.leaves]
 
 
-def test_equal_widths_are_round():
-    age = column(list(range(17, 91)))
-    assert width_edges(age, 8) == [20, 30, 40, 50, 60, 70, 80]
-    assert width_edges(column([0.0, 0.37]), 4) == [0.0, 0.1, 0.2, 0.3]
-    assert width_edges(column([3, 5]), 8) == [3, 4]
-    assert width_edges(column([7]), 8) == []
-
-
 def test_equal_frequencies_part_the_rows():
     edges = frequency_edges(column([1] * 50 + [2] * 25 + [3] * 24 + [9]), 4)
     assert edges == [1, 2]
@@ -62,18 +54,14 @@ def test_equal_frequencies_part_the_rows():
 
 def test_class_information_puts_the_edge_where_the_class_changes():
     age, rich = column([20] * 30 + [31] * 30 + [60] * 30), column(["n"] * 30 + ["y"] * 30 + ["n"] * 30)
-    found = intervals(age, "class", target=rich)
+    found = intervals(age, rich)
     assert leaves(found) == ["(-inf, 20]", "(20, 40]", "(40, inf)"]
     assert found.height == 3
-    assert leaves(intervals(age, "class", target=column(["n"] * 90))) == ["(-inf, inf)"]
+    assert leaves(intervals(age, column(["n"] * 90))) == ["(-inf, inf)"]
 
 
-def test_ends_are_open_or_closed():
+def test_ends_are_open():
     assert leaves(intervals(column([1, 2, 3, 4]), bins=2)) == ["(-inf, 2]", "(2, inf)"]
-    closed = intervals(column([1, 2, 3, 4]), bins=2, open_ends=False)
-    assert leaves(closed) == ["(0, 2]", "(2, 4]"]
-    assert not closed.covers(0)
-    assert leaves(intervals(column([0.5, 7.25]), bins=1, open_ends=False)) == ["(0, 8]"]
 
 
 def test_missing_numbers_need_no_leaf():
@@ -111,17 +99,12 @@ def test_the_roundest_number_between(low, high, edge):
     "wrong",
     [
         lambda: intervals(column(["a"])),
-        lambda: intervals(column([1]), "odd"),
-        lambda: intervals(column([1]), "class"),
         lambda: intervals(column([1]), bins=0),
         lambda: intervals(EncodedColumn("c", ColumnType.INTEGER, np.zeros(1, np.int32), pl.Series([], dtype=pl.Int64))),
         lambda: calendar(column([1])),
         lambda: calendar(column([datetime.date(2024, 1, 1)]), ["year", "month"]),
         lambda: calendar(column([datetime.date(1900, 1, 1), datetime.date(2024, 1, 1)])),
         lambda: prefixes(column(["a*"])),
-        lambda: prefixes(column(["abc"]), [1, 2]),
-        lambda: prefixes(column(["abc"]), [0]),
-        lambda: ordered_categories(column(["a"]), fanout=1),
         lambda: drafted_categories(plain(pl.Series([""])[:0])),
         lambda: prefixes(plain(pl.Series([""])[:0])),
         lambda: draft_hierarchy(column(["a"]), kind="odd"),
@@ -154,8 +137,9 @@ def test_a_calendar_has_no_holes():
 
 
 def test_ordered_categories_join_neighbours():
-    found = ordered_categories(column(list("abcdefg"), ColumnType.ORDERED), fanout=3)
-    assert [found.labels[node] for node in found.children(0)] == ["a to c", "d to e", "f to g"]
+    found = ordered_categories(column(list("abcdefg"), ColumnType.ORDERED))
+    assert [found.labels[node] for node in found.children(0)] == ["a to d", "e to g"]
+    assert [found.labels[node] for node in found.children(1)] == ["a to b", "c to d"]
     assert balanced(2) == []
     assert balanced(1) == []
 

@@ -5,9 +5,17 @@ import pickle
 import pytest
 
 from incrowd.errors import FileFormatError, InputError, OutputError
-from incrowd.tables.hierarchies.compact import format_compact, parse_compact
-from incrowd.tables.hierarchies.nested import format_json, format_yaml, parse_json, parse_yaml
-from incrowd.tables.hierarchies.read import format_arx, parse_arx, read_hierarchy, write_hierarchy
+from incrowd.tables.hierarchies.forms import (
+    format_arx,
+    format_compact,
+    format_json,
+    format_yaml,
+    parse_arx,
+    parse_compact,
+    parse_json,
+    parse_yaml,
+)
+from incrowd.tables.hierarchies.read import read_hierarchy, write_hierarchy
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
 JOB = Hierarchy.from_paths("job", [["cook", "service", "*"], ["waiter", "service", "*"], ["judge", "*"]])

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import FileFormatError, MissingPackageError, OutputError
-from incrowd.tables.publishing import workbook
+from incrowd.tables.publishing import serialise
 from incrowd.tables.publishing.serialise import write_table
 from incrowd.tables.reading.read import read
 from incrowd.verification.workbook import sheet_rows, workbook_faults, workbook_table
@@ -37,7 +37,7 @@ def put(folder, frame):
 
 @pytest.fixture(params=[1, 4, 20_000])
 def written(tmp_path, monkeypatch, request):
-    monkeypatch.setattr(workbook, "_ROWS", request.param)
+    monkeypatch.setattr(serialise, "_ROWS", request.param)
     return put(tmp_path, FRAME)
 
 
@@ -86,7 +86,7 @@ def test_what_it_cannot_hold_at_all_is_refused(tmp_path, columns, message):
 
 
 def test_too_many_rows_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(workbook, "MOST_ROWS", 3)
+    monkeypatch.setattr(serialise, "MOST_ROWS", 3)
     with pytest.raises(OutputError, match="at most"):
         put(tmp_path, pl.DataFrame({"x": [1, 2, 3]}))
 
@@ -98,7 +98,7 @@ def replaced(path, old, new):
     parts[SHEET] = parts[SHEET].replace(old, new, 1)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in parts.items():
-            archive.writestr(workbook._member(name), data)
+            archive.writestr(serialise._member(name), data)
 
 
 FAULTS = {

@@ -9,7 +9,7 @@ import xlsxwriter
 
 import incrowd
 from incrowd.errors import FileFormatError, HeaderError, MissingPackageError, ParameterError
-from incrowd.tables.publishing.workbook import write_workbook
+from incrowd.tables.publishing.serialise import write_workbook
 from incrowd.tables.reading import excel
 from incrowd.tables.reading.read import read, read_release
 

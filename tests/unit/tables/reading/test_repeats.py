@@ -70,5 +70,5 @@ def test_an_identifier_that_repeats_in_the_last_row_is_refused(tmp_path):
     frame = pl.DataFrame({"person": [*range(rows - 1), 17], "age": [20 + i % 9 for i in range(rows)]})
     frame.write_parquet(tmp_path / "t.parquet")
     columns = {"person": {"role": "identifier"}, "age": {"role": "quasi-identifier"}}
-    with pytest.raises(SchemaError, match="'person' repeats, 1 rows"):
+    with pytest.raises(SchemaError, match="'person' repeats, 1 row has"):
         settle_stream(open_stream(tmp_path / "t.parquet"), Recipe(columns=columns), tmp_path)

@@ -8,16 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from incrowd.measures.hiding_metrics import (
+from incrowd.hiding.evaluation import (
     Divergence,
     direct_distance,
-    estimated,
     information_change,
     kullback_leibler,
-    leaf_weights,
     summed,
     uncertainty,
 )
+from incrowd.hiding.taxonomy import CellTaxonomy
 
 SQUARE = arrays(np.int64, (4, 4), elements=st.integers(0, 20))
 COUNTS = arrays(np.int64, 4, elements=st.integers(0, 20))
@@ -68,9 +67,9 @@ def test_divergence_is_never_negative_and_nothing_for_the_same(before, after):
 
 @given(arrays(np.int64, 6, elements=st.integers(0, 9)))
 def test_shares_add_up(own):
-    parents, ends, leaves = (-1, 0, 1, 1, 0, 0), (6, 4, 3, 4, 5, 6), (2, 3, 4, 5)
-    assert sum(estimated(own, parents, ends, leaf) for leaf in leaves) == own.sum()
-    weights = leaf_weights(own, parents, ends, leaves)
+    taxonomy = CellTaxonomy("job", tuple("?abcde"), (-1, 0, 1, 1, 0, 0), np.zeros(1, np.int32))
+    assert sum(taxonomy.estimate(own, leaf) for leaf in taxonomy.leaves) == own.sum()
+    weights = taxonomy.leaf_weights(own)
     for node in range(1, 6):
-        held = own[node : ends[node]].sum()
+        held = own[node : taxonomy.ends[node]].sum()
         assert weights[node].sum() == pytest.approx(1 if held else 0)

@@ -1,0 +1,181 @@
+"""The rows of persons: how many each keeps, which, and which of them stand side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from incrowd.trees.compiled import compiled
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
+from incrowd.vocabulary.randomness import Randomness
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Histories:
+    """Who has which rows.
+
+    ``owners`` has the person of each row; a person may have no row. ``columns`` are what an attacker knows of a row,
+    ``order`` puts the rows of a person in order, ``draw`` is a number for each row, by chance.
+    """
+
+    owners: Ints
+    persons: int
+    columns: tuple[EncodedColumn, ...]
+    order: Ints | None
+    draw: npt.NDArray[np.uint64]
+
+    @classmethod
+    def of(
+        cls,
+        owners: Codes,
+        persons: int,
+        columns: Sequence[EncodedColumn],
+        order: EncodedColumn | None,
+        randomness: Randomness,
+    ) -> Histories:
+        """The rows of so many persons."""
+        ranks = None if order is None else order.codes.astype(np.int64)
+        return cls(owners.astype(np.int64), persons, tuple(columns), ranks, randomness.words(len(owners)))
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """How many rows each person has."""
+        return np.bincount(self.owners, minlength=self.persons)
+
+    @cached_property
+    def _by_value(self) -> Ints:
+        """For each row the number of its combination of values, in the order of the columns."""
+        numbers = np.zeros(len(self.owners), np.int64)
+        for column in self.columns:
+            numbers = np.unique(numbers * column.width + column.codes, return_inverse=True)[1].astype(np.int64)
+        return numbers
+
+    @cached_property
+    def _preference(self) -> Ints:
+        """All rows, person by person, those first that are rather kept.
+
+        The earliest; without an order by chance, but rows like another one of the same person after all that are not.
+        """
+        if self.order is not None:
+            return np.lexsort((self.draw, self._by_value, self.order, self.owners))
+        alike = np.lexsort((self.draw, self._by_value, self.owners))
+        again = _places(self.owners[alike] * (len(self.owners) + 1) + self._by_value[alike])
+        order = np.lexsort((self.draw[alike], again, self.owners[alike]))
+        return np.asarray(alike[order])
+
+    def kept(self, lengths: Ints) -> npt.NDArray[np.bool_]:
+        """Which rows are left if each person keeps at most so many."""
+        rows, kept = self._preference, np.zeros(len(self.owners), bool)
+        kept[rows] = _places(self.owners[rows]) < lengths[self.owners[rows]]
+        return kept
+
+    def places(self, kept: npt.NDArray[np.bool_]) -> Ints:
+        """The place of each kept row among those of its person, by order, else by values; -1 for other rows."""
+        rows = np.flatnonzero(kept)
+        keys = [self.draw[rows], self._by_value[rows], self.owners[rows]]
+        if self.order is not None:
+            keys.insert(2, self.order[rows])
+        rows = rows[np.lexsort(keys)]
+        places = np.full(len(self.owners), -1, np.int64)
+        places[rows] = _places(self.owners[rows])
+        return places
+
+
+def _places(sorted_keys: Ints) -> Ints:
+    """The place of each entry among those with the same key, which stand together."""
+    count = len(sorted_keys)
+    new = np.ones(count, bool)
+    new[1:] = sorted_keys[1:] != sorted_keys[:-1]
+    starts = np.flatnonzero(new)
+    return np.asarray(np.arange(count) - np.repeat(starts, np.diff(np.append(starts, count))))
+
+
+def levels(lengths: Ints, k: int, randomness: Randomness) -> Ints:
+    """How many rows each person keeps so that k persons keep each number, and as few rows as possible are lost.
+
+    Examples
+    --------
+    >>> from incrowd.vocabulary.randomness import SeededRandomness
+    >>> sorted(levels(np.array([9, 4, 4, 3, 1, 1, 1]), 2, SeededRandomness(1)).tolist())
+    [1, 1, 1, 3, 3, 4, 4]
+    """
+    order = np.lexsort((randomness.words(len(lengths)), lengths))
+    kept = np.empty(len(lengths), np.int64)
+    kept[order] = _levelled(lengths[order].astype(np.int64), max(1, k))
+    return kept
+
+
+@compiled
+def _levelled(ascending: Any, k: int) -> Any:
+    """Persons in the order of their rows, cut into stretches of k to 2k - 1; each keeps as many as its first."""
+    count = len(ascending)
+    total = np.zeros(count + 1, np.int64)
+    for i in range(count):
+        total[i + 1] = total[i] + ascending[i]
+    worst = total[count] + 1
+    lost = np.full(count + 1, worst, np.int64)
+    start = np.zeros(count + 1, np.int64)
+    lost[0] = 0
+    for end in range(k, count + 1):
+        for begin in range(max(0, end - 2 * k + 1), end - k + 1):
+            here = lost[begin] + total[end] - total[begin] - (end - begin) * ascending[begin]
+            if lost[begin] < worst and here < lost[end]:
+                lost[end], start[end] = here, begin
+    kept = np.zeros(count, np.int64)
+    end = count
+    while end > 0:
+        begin = start[end]
+        for i in range(begin, end):
+            kept[i] = ascending[begin]
+        end = begin
+    return kept
+
+
+@compiled
+def _cut_places(codes: Any, persons: Any, people: int, smallest: int, last: Any) -> Any:
+    """Cuts as soon as a piece has enough persons, and as many are beyond it."""
+    seen = np.full(people, -1, np.int64)
+    places = np.empty(len(codes), np.int64)
+    used, here, left = 0, 0, people
+    for i in range(len(codes)):
+        person = persons[i]
+        if seen[person] != used:
+            seen[person] = used
+            here += 1
+        if last[person] == i:
+            left -= 1
+        ends = i + 1 < len(codes) and codes[i + 1] != codes[i]
+        if ends and here >= smallest and left >= smallest:
+            places[used] = codes[i] + 1
+            used += 1
+            here = 0
+    return places[:used]
+
+
+def even_places(column: EncodedColumn, owners: Ints, smallest: int) -> list[int]:
+    """Codes before which a number is cut so that every piece has rows of enough persons.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from incrowd.vocabulary.schema import ColumnType
+    >>> codes = np.array([0, 0, 1, 2, 3, 3], np.int32)
+    >>> column = EncodedColumn("day", ColumnType.INTEGER, codes, pl.Series([0, 10, 20, 30]))
+    >>> even_places(column, np.array([0, 0, 1, 0, 1, 2]), 2)
+    [2]
+    """
+    rows = np.flatnonzero(column.codes != column.missing_code)
+    rows = rows[np.argsort(column.codes[rows], kind="stable")]
+    known, people = np.unique(owners[rows], return_inverse=True)
+    last = np.zeros(len(known), np.int64)
+    np.maximum.at(last, people, np.arange(len(rows)))
+    codes = column.codes[rows].astype(np.int64)
+    places: list[int] = _cut_places(codes, people.astype(np.int64), len(known), smallest, last).tolist()
+    return places

@@ -1,0 +1,105 @@
+"""Groups that look alike are one class for a recipient, and where a person may have several rows it is judged again.
+
+A union of groups that keep a requirement keeps it if every row is a person. It need not if a person is in several of
+them: eight of ten persons of one group have a value, other eight of ten persons of the other, and of all eleven persons
+all have it. What groups show is known only when it has been filled in, so they are judged then: groups whose class
+fails show nothing any more, and further ones with them, the smallest first, until what shows nothing keeps the
+requirement as well. All rows together keep it: so it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from incrowd.methods.judging import Judge
+from incrowd.methods.method import Population, Presence
+from incrowd.plan.release_plan import ReleasePlan
+from incrowd.plan.steps import GROUP, Group, Show
+from incrowd.rows.memory.drafting import column_values
+from incrowd.rows.memory.value_classes import with_values_kept
+from incrowd.vocabulary.released_value import Suppressed
+from incrowd.vocabulary.requirement import KAnonymity, KnownTogether
+
+Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+def with_classes_kept(
+    plan: ReleasePlan, after: Population, settle: Callable[[ReleasePlan], ReleasePlan]
+) -> ReleasePlan:
+    """The plan, settled, with every class of groups that look alike keeping what is required.
+
+    ``after`` are the rows after all steps; ``settle`` fills in what only the rows tell.
+    """
+    show, requirement = plan.show, plan.requirement
+    if show is None:
+        return with_values_kept(plan, after, settle)
+    settled = settle(plan)
+    if after.owners is None or isinstance(requirement, KAnonymity | KnownTogether):
+        return settled
+    judge = Judge.of(requirement, after)
+    if not judge.persons:
+        return settled
+    groups = _PersonsOfGroups.of(judge, after)
+    sets = [known.names for known in requirement.sets(plan.schema.quasi_identifiers)]
+    hidden, more = np.zeros(len(show.groups), np.bool_), 1
+    while (fails := groups.failing(settled, sets)).any():
+        if (fails & ~hidden).any():
+            hidden |= fails
+        else:
+            hidden |= groups.smallest(settled, hidden, more)
+            more *= 2
+        settled = settle(_without(plan, show, hidden))
+    return settled
+
+
+def _without(plan: ReleasePlan, show: Show, hidden: Flags) -> ReleasePlan:
+    """The plan with some groups that show nothing."""
+    nothing = (Suppressed(),) * len(show.names)
+    groups = (Group(g.rows, nothing) if hide else g for g, hide in zip(show.groups, hidden.tolist(), strict=True))
+    changed = replace(show, groups=tuple(groups))
+    return replace(plan, steps=tuple(changed if step is show else step for step in plan.steps))
+
+
+@dataclass(frozen=True, eq=False)
+class _PersonsOfGroups:
+    """Who is in which group, and who says what may be released."""
+
+    judge: Judge
+    presence: Presence
+
+    @classmethod
+    def of(cls, judge: Judge, after: Population) -> _PersonsOfGroups:
+        there = after.presence((GROUP,), judge.names)
+        return cls(judge, replace(there, cells=after.combinations((GROUP,)).codes[:, 0][there.cells]))
+
+    def failing(self, plan: ReleasePlan, sets: Sequence[Sequence[str]]) -> Flags:
+        """Which groups are in a class that fails, for one of the sets of columns that are known together."""
+        fails = np.zeros(len(plan.groups), np.bool_)
+        for names in sets:
+            look, evidence = self._evidence(plan, names)
+            fails |= ~self.judge.holds(evidence)[look]
+        return fails
+
+    def smallest(self, plan: ReleasePlan, hidden: Flags, count: int) -> Flags:
+        """The groups of so many further classes, those with the fewest persons."""
+        look, evidence = self._evidence(plan, plan.names)
+        sizes = evidence[:, 0].copy()
+        sizes[look[hidden]] = np.iinfo(np.int64).max
+        chosen = np.zeros(len(sizes), np.bool_)
+        chosen[np.argsort(sizes, kind="stable")[:count]] = True
+        return chosen[look]
+
+    def _evidence(self, plan: ReleasePlan, names: Sequence[str]) -> tuple[Ints, Ints]:
+        """What each group looks like in some columns, and the evidence of all groups that look alike."""
+        written = [column for column in plan.written if column.source in names and column.source in plan.names]
+        cells = [column_values(plan, column, pl.String()).to_list() for column in written]
+        looks: dict[tuple[object, ...], int] = {}
+        each = zip(*cells, strict=True) if cells else [()] * len(plan.groups)
+        look = np.array([looks.setdefault(shown, len(looks)) for shown in each], np.int64)
+        return look, self.judge.counted(replace(self.presence, cells=look[self.presence.cells]), len(looks))

@@ -1,0 +1,182 @@
+"""Persons recounted by Spark SQL, from the written files beside whose rows they were made of. Only counts come back."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from incrowd.rows.blocks.drafting import PERSON
+from incrowd.rows.spark.drafting import Mixing, Pieces
+from incrowd.rows.spark.session import errors_translated, mapped
+from incrowd.rows.spark.table import SparkTable
+from incrowd.verification.class_sizes import Promises, sizes_of
+from incrowd.verification.input_table import ReleasedColumn
+from incrowd.verification.meaning import CellMeaning
+from incrowd.verification.person_counts import persons_check
+from incrowd.verification.person_keys import PersonKeys, PersonReader
+from incrowd.verification.verdict import Check, ClassSizes, PersonCounts
+from incrowd.vocabulary.persons import Persons
+
+WHOSE = "whose"
+
+
+@dataclass(frozen=True, eq=False)
+class OwnedRows:
+    """The released rows as Spark reads them, columns by position as text, with the keys of their persons."""
+
+    frame: Any
+    keys: PersonKeys
+    names: tuple[str, ...]
+    everybody: int
+    alike: int
+    missing: bool
+
+    def checks(self, promises: Promises) -> tuple[ClassSizes, list[Check]]:
+        """A check for each promise, and what is known of persons; the classes that are nearest to breaking theirs."""
+        from pyspark.sql import functions as sql
+
+        nobody = sql.count(sql.when(sql.col(WHOSE).isNull(), 1))
+        with errors_translated():
+            answer = self.frame.agg(sql.count(sql.lit(1)), sql.countDistinct(WHOSE), nobody).collect()[0]
+        rows, there, nobodys = map(int, answer)
+        counted = [(self._class_persons(set_, there), name, k) for name, set_, k in promises]
+        nearest = min(counted, key=lambda one: _of(one[0]).smallest / one[2])[0]
+        checks = [persons_check(_of(sizes), name, k) for sizes, name, k in counted]
+        return nearest, [
+            self._whose(int(rows), int(there), int(nobodys)),
+            *checks,
+            self._telling(int(rows), int(there)),
+        ]
+
+    def _class_persons(self, names: Sequence[str], there: int) -> ClassSizes:
+        """Rows and persons of the classes of rows that are equal in some columns; nulls are equal to each other."""
+        from pyspark.sql import functions as sql
+
+        keys = [sql.col(f"c{self.names.index(name)}") for name in names]
+        each = self.frame.groupBy(*keys, WHOSE).agg(sql.count(sql.lit(1)).alias("n"))
+        whole = each.groupBy(*keys).agg(
+            sql.count(sql.lit(1)).alias("persons"), sql.sum("n").alias("rows"), sql.max("n").alias("heaviest")
+        )
+        listed = whole.groupBy("persons", "rows").agg(
+            sql.max("heaviest").alias("heaviest"), sql.count(sql.lit(1)).alias("classes")
+        )
+        with errors_translated():
+            found = [(int(r.persons), int(r["rows"]), int(r.heaviest), int(r.classes)) for r in listed.collect()]
+        of_persons = _bars((persons, classes) for persons, _, _, classes in found)
+        share = max((heaviest / rows for _, rows, heaviest, _ in found), default=0.0)
+        smallest = of_persons[0][0] if of_persons else 0
+        counts = PersonCounts(there, self.everybody - there, smallest, of_persons, share)
+        return replace(sizes_of(_bars((rows, classes) for _, rows, _, classes in found)), persons=counts)
+
+    def _whose(self, rows: int, there: int, nobodys: int) -> Check:
+        """Every released row has a person, and the persons are those the user means."""
+        faults = []
+        if self.missing and self.keys.persons.missing == "refuse":
+            faults.append("input rows have no person")
+        if nobodys:
+            faults.append(f"{nobodys:,} released rows have no person")
+        if self.alike:
+            faults.append(f"{self.alike:,} persons are spelled like another")
+        finding = f"{rows:,} rows of {there:,} persons; {self.everybody - there:,} persons have no row"
+        return Check("persons", not faults, "; ".join(faults) or finding)
+
+    def _telling(self, rows: int, there: int) -> Check:
+        """No released column has one value for each person and no other, where somebody has several rows."""
+        from pyspark.sql import functions as sql
+
+        name = "no column tells persons"
+        if rows <= there:
+            return Check(name, True, "every person has one row")
+        places = range(len(self.names))
+        with errors_translated():
+            roughly = self.frame.agg(*(sql.approx_count_distinct(f"c{at}") for at in places)).collect()[0]
+            near = [at for at in places if there / 2 <= roughly[at] <= there * 2]
+            telling = [self.names[at] for at in near if self._tells(f"c{at}", there)]
+        finding = (
+            f"{', '.join(map(repr, telling))} has a value for each person" if telling else f"{len(places)} columns"
+        )
+        return Check(name, not telling, finding)
+
+    def _tells(self, column: str, there: int) -> bool:
+        pairs = self.frame.select(column, WHOSE).distinct()
+        values = self.frame.select(column).distinct()
+        return int(pairs.count()) == there == int(values.count())
+
+
+def _bars(pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """(size, number of classes of that size), ascending."""
+    bars = Counter[int]()
+    for size, classes in pairs:
+        bars[size] += classes
+    return tuple(sorted(bars.items()))
+
+
+def _of(sizes: ClassSizes) -> PersonCounts:
+    assert sizes.persons is not None
+    return sizes.persons
+
+
+@contextmanager
+def owned_rows(
+    pieces: Pieces, folder: str, table: SparkTable, source: ReleasedColumn, meaning: CellMeaning, persons: Persons
+) -> Iterator[OwnedRows]:
+    """The released rows with their persons, kept by Spark for the time of a block."""
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as sql
+
+    from incrowd.rows.spark.checking import beside_files, written_columns
+
+    keys = PersonKeys(persons, secrets.token_bytes(32))
+    names = tuple(written_columns(table.session, folder))
+    schema = ", ".join((*(f"c{at} binary" for at in range(len(names))), f"{WHOSE} binary"))
+    frame = beside_files(pieces, folder, Owning(pieces.mixing, keys, names), schema).persist(StorageLevel.DISK_ONLY)
+    reader = PersonReader(keys, source, meaning)
+    with errors_translated():
+        column = table.frame.select(sql.col(table.at(persons.column)).alias("n0"))
+        read = mapped(column, reader, "exact binary, plain binary")
+        exact, plain, missing = read.agg(
+            sql.countDistinct("exact"), sql.countDistinct("plain"), sql.count(sql.when(sql.col("exact").isNull(), 1))
+        ).collect()[0]
+    normalised, together = persons.ids == "normalised", bool(missing) and persons.missing == "together"
+    everybody = int(plain if normalised else exact) + together
+    alike = int(exact) - int(plain) if persons.ids is None else 0
+    try:
+        yield OwnedRows(frame, keys, names, everybody, alike, bool(missing))
+    finally:
+        frame.unpersist()
+
+
+@dataclass(frozen=True, eq=False)
+class Owning:
+    """Puts the persons of a piece's rows beside what its file shows."""
+
+    mixing: Mixing
+    keys: PersonKeys
+    names: tuple[str, ...]
+
+    def __call__(self, parts: Any, files: Any) -> Any:
+        """The rows of the file, cells as the bytes of their text, and the keys of their persons."""
+        import pyarrow as pa
+
+        from incrowd.rows.spark.checking import original_of, written_rows
+
+        columns: list[Any] = [pa.array([], pa.binary())] * (len(self.names) + 1)
+        written = written_rows(files)
+        if parts.num_rows:
+            whose = self.keys.of(original_of(self.mixing, parts).table.column(PERSON))
+            if len(whose) != written.num_rows:
+                raise ValueError("other rows")
+            columns = [*(_bytes_of(written.column(name)) for name in self.names), whose]
+        return pa.table(columns, [*(f"c{at}" for at in range(len(self.names))), WHOSE])
+
+
+def _bytes_of(column: Any) -> Any:
+    """The cells of a column as the bytes of their text, equal ones as equal bytes."""
+    import pyarrow as pa
+
+    plain = column.cast(getattr(column.type, "value_type", column.type))
+    return plain.cast(pa.string()).cast(pa.binary())

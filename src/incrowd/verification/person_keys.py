@@ -1,0 +1,93 @@
+"""Persons where nobody sees all of them: each is known by a salted digest of its spelling, the same everywhere.
+
+Rows are spread over many machines, and what a piece of a release is compared with is shown to be the input by a sum
+(:mod:`incrowd.verification.fingerprint`), its persons among the cells. So persons can be counted where the pieces are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from incrowd.verification.coded import CodedCells
+from incrowd.verification.input_table import ReleasedColumn, understood
+from incrowd.verification.meaning import CellMeaning
+from incrowd.verification.owners import Owners, normalised_words
+from incrowd.vocabulary.persons import Persons
+
+NOBODY = b""
+"""The key of all rows without a person, where they count as rows of one."""
+
+
+@dataclass(frozen=True)
+class PersonKeys:
+    """Makes keys of persons, with a salt that is new each time."""
+
+    persons: Persons
+    salt: bytes
+
+    def of(self, cells: Any) -> Any:
+        """The key of each cell's person, a PyArrow array; null if it has none."""
+        import pyarrow as pa
+
+        coded = _coded(cells)
+        exact, plain = self.spellings(coded.words)
+        nobody = NOBODY if self.persons.missing == "together" else None
+        keys = pa.array([*(plain if self.persons.ids == "normalised" else exact), nobody], pa.binary())
+        return keys.take(pa.array(coded.codes))
+
+    def spellings(self, words: Any) -> tuple[list[bytes], list[bytes]]:
+        """The keys of texts as they are, and of what is left without what people write differently."""
+        exact = [self._key(word) for word in words.to_pylist()]
+        return exact, [self._key(word) for word in normalised_words(words).to_pylist()]
+
+    def _key(self, word: str) -> bytes:
+        return hashlib.blake2b(word.encode(), digest_size=16, key=self.salt).digest()
+
+
+@dataclass(frozen=True, eq=False)
+class PersonReader:
+    """Reads the person column of the input as another reader gives it: PyArrow batches of that column."""
+
+    keys: PersonKeys
+    source: ReleasedColumn
+    meaning: CellMeaning
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """For each different person of a batch its two keys; with null for the rows that have none."""
+        import pyarrow as pa
+
+        for batch in batches:
+            raw = pa.Table.from_batches([batch])
+            coded = _coded(understood(raw, [self.source], {self.source.name: self.meaning}).column(0))
+            exact, plain = self.keys.spellings(coded.words)
+            missing = bool((coded.codes == len(coded.words)).any())
+            nobody: list[bytes | None] = [None] if missing else []
+            yield pa.record_batch(
+                {"exact": pa.array([*exact, *nobody], pa.binary()), "plain": pa.array([*plain, *nobody], pa.binary())}
+            )
+
+
+def owners_by_keys(keys: Any, persons: Persons) -> Owners:
+    """Whose rows they are, of released rows in their order, by the keys of their persons."""
+    import pyarrow as pa
+
+    coded = keys.combine_chunks().dictionary_encode() if isinstance(keys, pa.ChunkedArray) else keys.dictionary_encode()
+    codes = coded.indices.fill_null(-1).to_numpy().astype(np.int64)
+    words = coded.dictionary
+    return Owners(persons, words, np.arange(len(words)), codes, origin=np.arange(len(codes)))
+
+
+def _coded(cells: Any) -> CodedCells:
+    """The different texts of a column, and which of them each cell has."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = getattr(cells.type, "value_type", cells.type)
+    if pa.types.is_floating(kind):
+        cells = pc.if_else(pc.is_nan(cells), None, cells)
+    return CodedCells.of(cells.cast(pa.large_string()))

@@ -1,0 +1,209 @@
+"""Persons on Spark: told apart by executors, counted as in blocks on one machine, recounted from the written files."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from incrowd.api import release
+from incrowd.errors import SchemaError, VerificationError
+from incrowd.plan.steps import Hide
+from incrowd.rows.blocks.drafting import PERSON, Drafting
+from incrowd.rows.spark import held
+from incrowd.rows.spark.persons import PersonWords
+from incrowd.rows.spark.store import OWNER, PLAIN
+from incrowd.tables.reading.encode import encode
+from incrowd.tables.reading.read import read
+from incrowd.testing.engines import BlockedEngine
+from incrowd.vocabulary.persons import Persons
+from incrowd.vocabulary.randomness import SeededRandomness
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from support.engines import SparkEngine
+from support.spark_session import local_session
+
+pytestmark = pytest.mark.slow  # a session of Spark costs more than hundreds of other tests
+
+ROWS, BLOCK, K = 400, 90, 4
+QUASI_IDENTIFIERS = ["age", "sex", "job"]
+ASKED = {"quasi_identifiers": QUASI_IDENTIFIERS, "target": "ill", "private": ["line"], "class_sensitive": False, "k": K}
+
+
+@pytest.fixture(scope="module")
+def session():
+    found = local_session()
+    yield found
+    found.stop()
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(held, "BLOCK_ROWS", BLOCK)
+
+
+def visits(persons=60, **columns):
+    draw = np.random.default_rng(2)
+    made = {
+        "patient": [f"p{person}" for person in draw.integers(0, persons, ROWS)],
+        "age": draw.integers(18, 90, ROWS),
+        "sex": draw.choice(["f", "m"], ROWS),
+        "job": draw.choice(["nurse", "cook", "it's|%", None], ROWS),
+        "line": np.arange(ROWS),
+        "seen": [dt.date(2020, 1, 1) + dt.timedelta(days=int(day)) for day in draw.integers(0, 90, ROWS)],
+        "ill": draw.choice(["y", "n"], ROWS),
+    }
+    return pl.DataFrame(made | columns)
+
+
+def on_spark(session, table, tmp_path, **asked):
+    path = tmp_path / "visits.parquet"
+    table.write_parquet(path)
+    return release(session.read.parquet(str(path)), **{**ASKED, "person": "patient", "to": tmp_path / "out", **asked})
+
+
+def fewest_persons(released, table):
+    classes = released.join(table.select("line", "patient"), on="line").group_by(QUASI_IDENTIFIERS)
+    return classes.agg(pl.col("patient").n_unique())["patient"].min()
+
+
+@pytest.mark.parametrize("method", ["mondrian", "infogain-mondrian", "kactus", "kactus-plus", "tdr", "iack", "blend"])
+def test_every_class_has_rows_of_k_persons(session, tmp_path, method):
+    table = visits()
+    made = on_spark(session, table, tmp_path, method=method)
+    read_back = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    assert "patient" not in read_back.columns
+    assert fewest_persons(read_back, table) == made.verdict.sizes.persons.smallest >= K
+    assert made.verdict.sizes.persons.persons == table["patient"].n_unique()
+    assert made.verdict.unchanged is not None
+
+
+@pytest.mark.parametrize("ids", [None, "exact", "normalised"])
+def test_persons_that_look_alike(session, tmp_path, ids):
+    table = visits(patient=pl.Series([f"{'p' if line % 9 else 'P'}{line % 50}" for line in range(ROWS)]))
+    asked = {"method": "mondrian"} if ids is None else {"method": "mondrian", "person_ids": ids}
+    if ids is None:
+        with pytest.raises(SchemaError, match="differ from another only in case"):
+            on_spark(session, table, tmp_path, **asked)
+        return
+    made = on_spark(session, table, tmp_path, **asked)
+    persons = table["patient"].str.to_lowercase() if ids == "normalised" else table["patient"]
+    assert made.verdict.sizes.persons.persons == persons.n_unique()
+
+
+@pytest.mark.parametrize("missing", [None, "together"])
+def test_rows_without_a_person(session, tmp_path, missing):
+    table = visits().with_columns(
+        pl.when(pl.col("line") % 8 == 0).then(None).otherwise(pl.col("patient")).alias("patient")
+    )
+    if missing is None:
+        with pytest.raises(SchemaError, match="50 rows have no person"):
+            on_spark(session, table, tmp_path, method="mondrian")
+        return
+    made = on_spark(session, table, tmp_path, method="mondrian", missing_persons=missing)
+    assert made.verdict.sizes.persons.persons == table["patient"].n_unique()
+    assert made.verdict.sizes.rows == ROWS
+
+
+@pytest.mark.parametrize("person", [pl.Int64, pl.Float64])
+def test_numbers_are_persons_too(session, tmp_path, person):
+    table = visits().with_columns(pl.col("patient").str.slice(1).cast(person))
+    made = on_spark(session, table, tmp_path, method="mondrian")
+    assert made.verdict.sizes.persons.persons == table["patient"].n_unique()
+
+
+def test_somebody_with_half_of_the_rows_is_told_of(session, tmp_path):
+    table = visits(patient=pl.Series(["heavy" if line % 2 else f"p{line}" for line in range(ROWS)]))
+    made = on_spark(session, table, tmp_path, method="kactus-plus")
+    assert "one person has 50 % of all rows." in [notice.message for notice in made.report.notices]
+    assert fewest_persons(pl.read_parquet(tmp_path / "out" / "*.parquet"), table) >= K
+
+
+class NewInEveryBlock(PersonWords):
+    """A fault: every block has a secret of its own, so that somebody in two blocks counts as two."""
+
+    def coded(self, column):
+        return PersonWords(self.persons, os.urandom(32), self.markers).coded(column)
+
+
+class OtherPersons(Drafting):
+    """A fault: the verification gets rows of other persons than the input has."""
+
+    def originals(self, rows):
+        held_there = super().originals(rows)
+        others = pl.Series([f"x{place}" for place in range(rows.height)], dtype=pl.String).to_arrow()
+        return held_there.set_column(held_there.column_names.index(PERSON), PERSON, others)
+
+
+@pytest.fixture
+def shipped():
+    """Executors get the classes of this module as they are: they cannot import it."""
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield
+    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+def test_blocks_that_cut_persons_apart_are_refused(session, tmp_path, monkeypatch, shipped):
+    monkeypatch.setattr(held, "PersonWords", NewInEveryBlock)
+    with pytest.raises(VerificationError, match="8-anonymity"):
+        on_spark(session, visits(persons=9), tmp_path, k=8, method="mondrian", person_ids="exact")
+    assert not (tmp_path / "out").exists()
+
+
+def test_rows_of_somebody_else_are_refused(session, tmp_path, monkeypatch, shipped):
+    monkeypatch.setattr(held, "Drafting", OtherPersons)
+    with pytest.raises(VerificationError, match="input: other rows"):
+        on_spark(session, visits(), tmp_path, method="mondrian")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_column_that_tells_persons_is_refused(session, tmp_path):
+    table = visits().with_columns(pl.col("patient").alias("insurance"))
+    with pytest.raises(VerificationError, match="no column tells persons"):
+        on_spark(session, table, tmp_path, method="mondrian", private=["line", "insurance"])
+
+
+def test_spark_tells_who_is_where_as_blocks_do(session):
+    table = visits()
+    schema = Schema(
+        (
+            Column("age", Role.QUASI_IDENTIFIER, ColumnType.INTEGER),
+            Column("job", Role.QUASI_IDENTIFIER),
+            Column("ill", Role.TARGET),
+        )
+    )
+    coded, _ = encode(read(table), schema, schema.encoded)
+    owners = np.unique(table["patient"].to_numpy(), return_inverse=True)[1].astype(np.int32)
+    local = BlockedEngine(BLOCK, 100).population(coded, schema, SeededRandomness(1), owners)
+    spark = SparkEngine(BLOCK, 100, session=session).population(coded, schema, SeededRandomness(1), owners)
+    for names in ((), ("ill",)):
+        here, there = local.presence(("age", "job"), names), spark.presence(("age", "job"), names)
+        numbers = owners.max() - there.persons  # the words of the engine for tests are in the other order
+        assert facts(here, here.persons) == facts(there, numbers)
+        assert len(here.cells) == len(there.cells)
+    hidden = [each.hide(Hide(("job",), 55)).combinations(("job",)) for each in (local, spark)]
+    assert np.array_equal(hidden[0].codes, hidden[1].codes)
+    assert np.array_equal(hidden[0].sizes, hidden[1].sizes)
+    assert 60 <= spark.sample().height == len(spark.owners) <= 100
+
+
+def facts(presence, persons):
+    return set(
+        zip(presence.cells.tolist(), persons.tolist(), *(codes.tolist() for codes in presence.codes), strict=True)
+    )
+
+
+def test_words_need_the_secret():
+    cells = pl.Series("who", ["a", " A", "b", None, "?", "a"])
+    one, other = (PersonWords(Persons("who"), secret, ("?",)) for secret in (b"1" * 32, b"2" * 32))
+    codes, values = one.coded(cells)
+    assert codes.tolist()[3:5] == [0, 0]
+    assert codes[0] == codes[5] != codes[2]
+    assert [frame["column"][0] for frame in values] == [OWNER, PLAIN]
+    assert [frame.height - 1 for frame in values] == [3, 2]
+    assert set(values[0]["word"].drop_nulls()).isdisjoint(other.coded(cells)[1][0]["word"].drop_nulls())
