@@ -320,3 +320,29 @@ def test_a_recipe_names_the_person(visits, tmp_path):
 def test_fewer_persons_than_k(visits):
     with pytest.raises(RequirementError, match="rows of 60 persons, fewer than k=61"):
         publish_model(visits, person="patient", target="state", public=["age"], k=61)
+
+
+def test_a_cut_that_replaces_another_is_judged_by_itself():
+    """Two cuts may do the same to the rows of a node and not to all rows that spans hold: one person, three classes."""
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        table = pl.DataFrame(
+            {
+                "region": [f"r{i}" for i in rng.integers(0, 9, 25)],
+                "weight": rng.choice([1.5, 3.5, 6.5, 9.5, 13.5, 18.5], 25),
+                "patient": ["p"] * 25,
+                "state": rng.choice(["x", "y", "z"], 25),
+            }
+        )
+        order = [f"r{i}" for i in range(9)]
+        made = publish_model(
+            table.with_columns(region=pl.col("region").cast(pl.Enum(order))),
+            target="state",
+            public=["region"],
+            private=["weight"],
+            person="patient",
+            k=1,
+            require="t=0.3",
+            prune=False,
+        )
+        assert made.verdict.passed

@@ -205,18 +205,30 @@ class Growth:
         The marks are read here, whoever completed them: other nodes of the same territory do so as well.
         """
         a, territory = candidate.attribute, self.nodes[candidate.node].territory
+        attribute, slot = self.training.attributes[a], self.training.inputs.slot[a]
         self.spans.refresh(territory, a)
-        first, last = candidate.level, candidate.level
-        if by_threshold := self.training.attributes[a].threshold:
-            first, last = candidate.low, candidate.high
-        slot = self.training.inputs.slot[a]
-        marks = territory.bad[slot + first : slot + last + 1]
-        if not marks.any():
-            division = self.training.attributes[a].division(candidate.level, candidate.low, candidate.high)
-            if self.spans.keeps(territory, division):
-                return candidate
-            marks[:] = True
-        return self._again(candidate) if by_threshold else self._coarser(candidate)
+        if not attribute.threshold:
+            at_level = slot + candidate.level
+            allowed = not territory.bad[at_level] and self._keeps(candidate)
+            territory.bad[at_level] |= not allowed
+            return candidate if allowed else self._coarser(candidate)
+        while True:
+            marks = territory.bad[slot + candidate.low : slot + candidate.high + 1]
+            if not marks.any():
+                if self._keeps(candidate):
+                    return candidate
+                marks[:] = True
+            other = self._again(candidate)
+            if other is None or not _same(other, candidate):
+                return other
+            candidate = other  # the same to the rows of the node, not to all rows of the territory: judged by itself
+
+    def _keeps(self, candidate: SplitCandidate) -> bool:
+        """Whether the spans keep what is required beyond k after a split that no mark forbids."""
+        division = self.training.attributes[candidate.attribute].division(
+            candidate.level, candidate.low, candidate.high
+        )
+        return self.spans.keeps(self.nodes[candidate.node].territory, division)
 
     def _again(self, candidate: SplitCandidate) -> SplitCandidate | None:
         """The best threshold that is allowed now."""
