@@ -15,7 +15,7 @@ from incrowd.errors import SchemaError, VerificationError
 from incrowd.plan.steps import Hide
 from incrowd.rows.blocks.drafting import PERSON, Drafting
 from incrowd.rows.spark import held
-from incrowd.rows.spark.persons import PersonWords
+from incrowd.rows.spark.held import PersonWords
 from incrowd.rows.spark.store import OWNER, PLAIN
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read

@@ -233,12 +233,12 @@ def put(frame: pl.DataFrame, path: Path) -> Path:
 @contextmanager
 def at(engine: str):
     """Make the program work in blocks of few rows, where that is wanted."""
-    from incrowd.rows import choice
+    from incrowd.rows import one_machine
     from incrowd.rows.blocks import held
 
     with pytest.MonkeyPatch.context() as patch:
         if engine == "blocks":
-            patch.setattr(choice, "_TEXT", 0)
-            patch.setattr(choice, "_CELLS", 0)
+            patch.setattr(one_machine, "_TEXT", 0)
+            patch.setattr(one_machine, "_CELLS", 0)
             patch.setattr(held, "block_rows", lambda *_: BLOCK)
         yield

@@ -14,7 +14,7 @@ import pytest
 
 from incrowd.api import release
 from incrowd.errors import OutputError, ParameterError, UnexpectedError, VerificationError
-from incrowd.rows import choice
+from incrowd.rows import one_machine
 from incrowd.rows.blocks import held as holding_blocks
 from incrowd.rows.blocks.drafting import Buckets
 from incrowd.tables.options import Run
@@ -57,8 +57,8 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def in_blocks(monkeypatch):
-    monkeypatch.setattr(choice, "_TEXT", 0)
-    monkeypatch.setattr(choice, "_CELLS", 0)
+    monkeypatch.setattr(one_machine, "_TEXT", 0)
+    monkeypatch.setattr(one_machine, "_CELLS", 0)
     monkeypatch.setattr(holding_blocks, "block_rows", lambda *_: 40)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from incrowd.api import release
 from incrowd.errors import IncrowdError
 from incrowd.methods.catalog import METHODS, find_method
-from incrowd.rows import choice
+from incrowd.rows import one_machine
 from incrowd.rows.blocks import held as holding_blocks
 from incrowd.tables.options import Measuring, Run
 from support.method_parameters import ways_of
@@ -36,8 +36,8 @@ WRITTEN = ("csv", "csv.gz", "parquet", "arrow")
 def in_blocks(rows=BLOCK):
     """Every file is large, and blocks have a few rows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choice, "_TEXT", 0)
-        patch.setattr(choice, "_CELLS", 0)
+        patch.setattr(one_machine, "_TEXT", 0)
+        patch.setattr(one_machine, "_CELLS", 0)
         patch.setattr(holding_blocks, "block_rows", lambda *_: rows)
         yield
 

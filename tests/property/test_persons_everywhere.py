@@ -24,7 +24,7 @@ from incrowd.plan.steps import Rarest, Show
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.memory.settling import FormTally, RowsOfPersons, settle_forms
 from incrowd.testing.tables import TARGET, fixed
-from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, OwnedTable
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, OwnedTable, ValueOwners
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.naming import Naming
 from incrowd.vocabulary.preferences import Preferences
@@ -35,7 +35,6 @@ from incrowd.vocabulary.requirements.closeness import ConfidenceCap
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
 from incrowd.vocabulary.schema import ColumnType
-from incrowd.vocabulary.value_owners import ValueOwners
 from support.oracle_persons import Row, classes, keeps, persons
 from support.strategies import cases
 

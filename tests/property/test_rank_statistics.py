@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from experiments.significance import bonferroni_dunn, five_by_two_test, friedman_test, ranks
-from incrowd.comparisons.intervals import (
+from incrowd.comparisons.summary import (
     corrected_t_interval,
     wilson_interval,
 )

@@ -21,7 +21,7 @@ from incrowd.tables.reading.encode import decode, encode
 from incrowd.tables.reading.read import read
 from incrowd.tables.reading.scanner import Fault, scan
 from incrowd.tables.reading.source import Origin, Source
-from incrowd.vocabulary.fresh import fresh_series
+from incrowd.vocabulary.randomness import fresh_series
 from incrowd.vocabulary.schema import Column, ColumnType, Schema
 from support.kernels import compiled_kernels, plain_kernels
 

@@ -11,8 +11,8 @@ import polars as pl
 from incrowd.tables.publishing.serialise import write_table
 from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.vocabulary.forms import FileForm
-from incrowd.vocabulary.fresh import fresh_frame
 from incrowd.vocabulary.persons import Persons
+from incrowd.vocabulary.randomness import fresh_frame
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.comparisons.intervals import wilson_interval
+from incrowd.comparisons.summary import wilson_interval
 
 LEVEL = 0.99
 Z = 2.5758293035489004  # the normal quantile of that level, two-sided

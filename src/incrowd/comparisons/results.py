@@ -25,8 +25,8 @@ from incrowd.comparisons.trial import Laboratory, Result, Trial, learners_of
 from incrowd.errors import OutputError
 from incrowd.plugins import package_of
 from incrowd.report.certificate import owner_key
+from incrowd.vocabulary.certificates import version
 from incrowd.vocabulary.preferences import INDIFFERENT
-from incrowd.vocabulary.versions import version
 
 FILE = "trials.jsonl"
 _TYPES = {"str": pl.String, "int": pl.Int64, "float": pl.Float64}

@@ -38,8 +38,8 @@ from incrowd.verification.hidden_cells import HiddenPieces, verify_hidden_cells
 from incrowd.verification.verdict import Verdict
 from incrowd.verification.written_bytes import bytes_check
 from incrowd.vocabulary.clock import Clock
-from incrowd.vocabulary.fresh import fresh_frame
 from incrowd.vocabulary.option import described, filled
+from incrowd.vocabulary.randomness import fresh_frame
 from incrowd.vocabulary.resources import bytes_of
 from incrowd.vocabulary.schema import KEYED
 

@@ -16,7 +16,7 @@ from incrowd.errors import HeaderError, Notice, ParameterError
 from incrowd.hiding.adversaries import Adversary, SklearnAdversary, adversary_named
 from incrowd.hiding.methods import Generic, Options, method_named
 from incrowd.rows.blocks.held import block_rows
-from incrowd.rows.choice import in_blocks
+from incrowd.rows.one_machine import in_blocks
 from incrowd.tables.publishing.staging import check_targets
 from incrowd.tables.reading.draft import Shared, draft_schema
 from incrowd.tables.reading.encode import encode

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.measures.information import Counts, bits
-from incrowd.vocabulary.value_owners import ValueOwners
+from incrowd.vocabulary.encoded_table import ValueOwners
 
 MAX_FLOAT = 1.7e308  # two floats may differ by more than the largest, which would be infinite
 

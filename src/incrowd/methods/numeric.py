@@ -14,10 +14,9 @@ import numpy as np
 from incrowd.measures.mdl import even_cuts, mdl_cuts, outer_ends, roundest
 from incrowd.methods.method import Population
 from incrowd.plan.steps import Bin, Spread, Step
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, ValueOwners
 from incrowd.vocabulary.released_value import Form, Interval, Level, Midpoint, Shown, Suppressed, ValueSet, render
 from incrowd.vocabulary.schema import ColumnType
-from incrowd.vocabulary.value_owners import ValueOwners
 
 FEW, QUARTERS = 10, 4  # values that each may be a piece of their own; else pieces of the rows
 BINS = ("mdl", "fine")

@@ -21,7 +21,7 @@ from incrowd.methods.catalog import METHODS
 from incrowd.methods.method import Combinations, Method, Population, Presence
 from incrowd.methods.numeric import FEW, public_cuts, round_cuts
 from incrowd.plan.steps import GROUP, AsCounts, Bin, Group, Hide, Place, Rarest, Recode, Seat, Show, Spread, Step
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, OwnedTable
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, OwnedTable, ValueOwners
 from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT, check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.released_value import (
@@ -38,7 +38,6 @@ from incrowd.vocabulary.released_value import (
 )
 from incrowd.vocabulary.requirement import OfPopulation, Requirement, Together
 from incrowd.vocabulary.schema import Schema
-from incrowd.vocabulary.value_owners import ValueOwners
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]

@@ -21,8 +21,7 @@ from incrowd.models.published_tree import PublishedAttribute, PublishedTree, fil
 from incrowd.trees.routing import Ranges, code_ranges
 from incrowd.trees.tree import Eq, Gt, In, Le, Missing, Node, Predicate
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, OwnedTable
-from incrowd.vocabulary.fresh import fresh_frame
-from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
+from incrowd.vocabulary.randomness import Randomness, SystemRandomness, fresh_frame, permutation
 from incrowd.vocabulary.released_value import Category, Form, Interval, Shown, Suppressed, ValueSet, render
 
 PRIVATE = ("tested", "untouched", "left out")

@@ -54,6 +54,7 @@ from incrowd.verification.opening import connect
 from incrowd.verification.owners import Numbers
 from incrowd.verification.spans import MOST_VISITS, verify_spans
 from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.certificates import versions
 from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.encoded_table import EncodedTable, OwnedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -61,7 +62,6 @@ from incrowd.vocabulary.option import described, filled
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
-from incrowd.vocabulary.versions import versions
 
 _SCORES = {"c45": "gain_ratio", "id3": "gain"}
 _VERSIONS = ("incrowd", "polars", "numpy", "numba")

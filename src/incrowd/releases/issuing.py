@@ -102,7 +102,7 @@ def keyed_entries(job: Job) -> dict[str, Any]:
     """What the certificate states of pseudonyms and shifted dates, if the user asked for some."""
     if (keying := job.keying) is None:
         return {}
-    from incrowd.tables.key_file import key_name, read_key
+    from incrowd.tables.reading.keyed import key_name, read_key
 
     return certified_keying(keying, key_name(read_key(keying.key)))
 

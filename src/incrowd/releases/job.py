@@ -258,7 +258,7 @@ class Job:
         for other in (*others, self.path, self.recipe_path):
             if other is not None and (other.resolve() == own or other.resolve() in own.parents):
                 raise OutputError(f"The key cannot be where {other.name} is. Name another file for it.")
-        from incrowd.tables.key_file import make_key, read_key
+        from incrowd.tables.reading.keyed import make_key, read_key
 
         if self.new_key:
             make_key(path)

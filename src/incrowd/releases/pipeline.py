@@ -25,9 +25,8 @@ from incrowd.releases.job import Job, Targets, request_of
 from incrowd.releases.measured import check_measurable
 from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal
-from incrowd.rows.choice import in_blocks
 from incrowd.rows.memory.held import InMemory
-from incrowd.rows.one_machine import Destination
+from incrowd.rows.one_machine import Destination, in_blocks
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.staging import Drafts, staged_files
 from incrowd.tables.reading.read import is_known, read
@@ -331,7 +330,7 @@ def _check_secret(job: Job, release: Release, drafts: Mapping[Path, Path]) -> No
     """Refuse if certificate, plan or report hold the key that pseudonyms and shifted dates are made with."""
     if (keying := job.keying) is None:
         return
-    from incrowd.tables.key_file import check_absent, read_key
+    from incrowd.tables.reading.keyed import check_absent, read_key
 
     written = (job.outputs.certificate, job.outputs.plan, job.outputs.report)
     contents = [drafts[path].read_bytes() for path in written if path is not None]

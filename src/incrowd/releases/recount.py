@@ -197,7 +197,7 @@ def _recount(
 
 
 def _is_large(path: Path, memory: int | None) -> bool:
-    from incrowd.rows.choice import in_blocks
+    from incrowd.rows.one_machine import in_blocks
 
     return in_blocks(path, FileForm("parquet"), memory)
 

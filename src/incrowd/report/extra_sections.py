@@ -1,8 +1,12 @@
-"""Sections that not every report has: attacks, earlier releases, unchanged columns, utility."""
+"""Sections that not every report has: attacks, earlier releases, unchanged columns, utility.
+
+Measured risk as a section of the report of a release.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import bullets, figure, folded, pairs, paragraph, section, table
@@ -11,12 +15,53 @@ from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFact, Atta
 from incrowd.report.charts import FORM_COLOURS, accuracy_bars, form_bar, loss_bars
 from incrowd.report.earlier_facts import EarlierRelease, joint_sentence
 from incrowd.report.facts import Accuracy, Facts
-from incrowd.report.unchanged_facts import alone_sentence, effective_sentence
+from incrowd.report.unchanged_facts import alone_sentence, effective_sentence, singling_out_line
 from incrowd.report.utility_facts import Utility
 from incrowd.report.wording import by_persons_and_rows, forms_in, shares_of
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.views import checks_outcome, checks_table
+
+if TYPE_CHECKING:
+    from incrowd.risk.telling import TextPart
+
+
+NOT_MEASURED = "Risk was not measured, so nothing is known about it. To measure it: incrowd risk."
+
+
+def risk(facts: Facts) -> Html:
+    """Who can be re-identified, linked and inferred about, in the table and in its release."""
+    title = "Risk, before and after"
+    if facts.risk is None:
+        return section(title, "risk", paragraph(NOT_MEASURED, class_="unknown"), *_singling_out(facts))
+    from incrowd.risk.charts import risk_figures
+    from incrowd.risk.telling import headline, parts_of, safe_harbor_part
+
+    measured = facts.risk
+    both = [part for part in parts_of(measured) if part.name != "safe-harbor"]
+    parts = [_whole(part, risk_figures(measured) if part.name == "at-risk" else ()) for part in both]
+    last = measured.after or measured
+    checklist = _whole(safe_harbor_part(last, several=True), ())
+    opening = [paragraph(unbroken(f"{headline(measured)}.")), *_singling_out(facts)]
+    return section(title, "risk", *opening, *parts, checklist)
+
+
+def _singling_out(facts: Facts) -> list[Html]:
+    """Singling out both ways, where unchanged columns were counted."""
+    if facts.unchanged is None:
+        return []
+    return [
+        paragraph(unbroken(f"In the release, {singling_out_line(facts.unchanged, facts.verdict.sizes.rows_below(2))}."))
+    ]
+
+
+def _whole(part: TextPart, figures: Sequence[Html]) -> Html:
+    """A part with its title as the caption of its table."""
+    from incrowd.risk.telling import drawn_part
+
+    title = [] if part.table else [element("h3", text(part.title))]
+    return join([*title, *drawn_part(part, part.title), *figures])
+
 
 # The attacks as a section of the report: what each found, what it was set against, and what did not run.
 MARKS = {LEAK: "✗ leak", NO_LEAK: "✓ no leak found", NOT_RUN: "? not run"}

@@ -20,6 +20,7 @@ from incrowd.report.extra_sections import (
     earlier_releases,
     folded_checks,
     keyed_columns,
+    risk,
     rules,
     unchanged_columns,
     utility,
@@ -34,7 +35,6 @@ from incrowd.report.person_facts import (
     persons_sentence,
     unit_sentence,
 )
-from incrowd.report.risk_section import risk
 from incrowd.report.unchanged_facts import headline_lines
 from incrowd.report.wording import (
     Standing,
@@ -46,8 +46,8 @@ from incrowd.report.wording import (
     statement,
     tone_of,
 )
+from incrowd.vocabulary.certificates import version
 from incrowd.vocabulary.schema import NOT_RELEASED, STATED, Role
-from incrowd.vocabulary.versions import version
 
 _PACKAGES = ("incrowd", "polars", "duckdb", "numpy", "numba", "pyarrow")
 _MARKS = {Standing.SATISFIED: "✓", Standing.LITTLE_USE: "!", Standing.FAILED: "✗", Standing.NOT_RECOUNTED: "?"}

@@ -219,7 +219,7 @@ class Risk:
         return drawing if ax is None else drawing.on(ax)
 
     def _repr_html_(self) -> str:
-        from incrowd.risk.page import risk_html
+        from incrowd.risk.charts import risk_html
 
         return risk_html(self, whole_page=False)
 

@@ -1,4 +1,7 @@
-"""The charts of risk: rows, or persons, by the size of their class, and how many have at least a given risk."""
+"""The charts of risk: rows, or persons, by the size of their class, and how many have at least a given risk.
+
+Measured risk as a page of its own, or as a fragment for a notebook.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.drawing.drawing import Drawing, ink
 from incrowd.drawing.markup import Html
+from incrowd.drawing.page import figure, head, page, paragraph, section
 from incrowd.drawing.svg import (
     LEFT,
     RIGHT,
@@ -25,11 +29,40 @@ from incrowd.drawing.svg import (
     picture,
     plot,
 )
-from incrowd.drawing.wording import counted, percent
+from incrowd.drawing.wording import counted, percent, sentence
 from incrowd.errors import ParameterError
+from incrowd.risk.assessment import Risk
+from incrowd.risk.telling import drawn_part, headline, parts_of
 
 if TYPE_CHECKING:
     from incrowd.risk.assessment import Risk
+
+
+def risk_html(measured: Risk, whole_page: bool = True) -> str:
+    """The measured risk of a table, and of its release beside it.
+
+    Parameters
+    ----------
+    measured
+        What was measured.
+    whole_page
+        A page of its own, or a fragment for a notebook.
+    """
+    columns = paragraph(f"Quasi-identifiers: {', '.join(measured.quasi_identifiers)}.", class_="aside")
+    figures = risk_figures(measured)
+    parts = [
+        section(part.title, part.name, *drawn_part(part), *(figures if part.name == "at-risk" else ()))
+        for part in parts_of(measured)
+    ]
+    title = f"Re-identification risk: {measured.source}"
+    return page(title, head("Re-identification risk", sentence(headline(measured)), columns), *parts, whole=whole_page)
+
+
+def risk_figures(measured: Risk) -> list[Html]:
+    """Rows, or persons, by the size of their class, and the curve of risk, of the table and of its release."""
+    tables, known, unit = tables_of(measured), titles(measured), measured.unit
+    return [figure(known["sizes"], size_chart(tables, unit)), figure(known["curve"], risk_curve(tables, unit))]
+
 
 Histogram = Sequence[tuple[int, int]]
 Tables = Sequence[tuple[str, Histogram]]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import HeaderError
-from incrowd.tables.reading.dates import parse_dates
+from incrowd.tables.reading.convert import parse_dates
 from incrowd.tables.reading.dictionary import distinct
 from incrowd.vocabulary.schema import unknown_column
 

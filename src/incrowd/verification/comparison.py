@@ -11,11 +11,10 @@ import numpy as np
 
 from incrowd.verification.coded import CodedCells, add_to, ask, shown_cells
 from incrowd.verification.compared_numbers import ROWS, NumberComparison, own_number
-from incrowd.verification.compared_values import ValueComparison
+from incrowd.verification.compared_values import ValueComparison, is_held, is_spelled
 from incrowd.verification.opening import column, create_macros, register
 from incrowd.verification.request import Expected, Original
 from incrowd.verification.shown import CountsComparison, Forms, PieceOfCounts, add_forms, count_forms
-from incrowd.verification.spelling import is_held, is_spelled
 
 MACROS = (
     # text that a spreadsheet would take for a formula is written with an apostrophe before it

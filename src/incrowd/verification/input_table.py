@@ -32,8 +32,8 @@ from incrowd.verification.keyed import UNKEYED, make_keyed
 from incrowd.verification.meaning import CellMeaning, decide_all
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile, Original, Originals
-from incrowd.verification.sheet import sheet_table
 from incrowd.verification.statistics_files import statistics_table
+from incrowd.verification.workbook import sheet_table
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.schema import Column, Role

@@ -6,7 +6,7 @@ is read. A missing value is a value.
 ``cells`` has the rows n of each class g and value v, ``classes`` the rows of each class and how many values it has,
 ``whole`` the rows n of each value and those of the table. All counts are 128-bit whole numbers. Where a definition
 needs logarithms, floats decide what is clear, and :mod:`incrowd.verification.requirements_border` the rest. Where a
-person may have several rows, persons are counted instead (:mod:`incrowd.verification.person_facts`).
+person may have several rows, persons are counted instead (:mod:`incrowd.verification.histories`).
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from typing import Any
 
 from incrowd.errors import HeaderError
 from incrowd.verification import requirements_border as border
-from incrowd.verification.histories import facts_in_histories, make_histories
+from incrowd.verification.histories import Counting, cell_tables, facts_in_classes, facts_in_histories, make_histories
 from incrowd.verification.meaning import CellMeaning, clean, decide
 from incrowd.verification.opening import column
 from incrowd.verification.owners import OWNED, Owners
-from incrowd.verification.person_facts import Counting, cell_tables, facts_in_classes
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import Columnwise

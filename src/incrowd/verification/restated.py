@@ -15,10 +15,10 @@ from incrowd.verification.beside import MOST_CELLS
 from incrowd.verification.class_sizes import Promises, open_written, recount_promises, sizes_of, unify
 from incrowd.verification.coded import CodedCells
 from incrowd.verification.delimited import check_count
+from incrowd.verification.faithfulness import open_pair
 from incrowd.verification.keyed import form_check
 from incrowd.verification.opening import column, connect, guarded, register
 from incrowd.verification.owners import Owners
-from incrowd.verification.pair import open_pair
 from incrowd.verification.person_counts import recount_persons
 from incrowd.verification.pseudonyms import released_form_check
 from incrowd.verification.requirements import Further, recount_requirements

@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from incrowd.verification.beside import most_cells, most_pairs
 from incrowd.verification.coded import ask
-from incrowd.verification.histories import BESIDE, make_histories
+from incrowd.verification.histories import BESIDE, make_histories, number_classes, same
 from incrowd.verification.opening import column
 from incrowd.verification.owners import OWNED, Owners
-from incrowd.verification.person_facts import number_classes, same
 from incrowd.verification.request import Expected, Request
 from incrowd.verification.requirements import Further, recount_in_histories, value_table
 from incrowd.verification.together import CodedTable, count_together

@@ -1,13 +1,43 @@
-"""Certificates as files: where they lie, and how they are read."""
+"""Certificates as files: where they lie, and how they are read.
+
+What is installed here, as certificates, reports and results state it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import platform
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from incrowd.errors import FileFormatError, ParameterError
+
+
+@cache
+def version(package: str) -> str:
+    """The installed version of a package; its description is parsed once, which takes milliseconds.
+
+    Examples
+    --------
+    >>> version("incrowd") == version("incrowd")
+    True
+    """
+    return metadata.version(package)
+
+
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """The installed version of each package, and of Python.
+
+    Examples
+    --------
+    >>> list(versions(["numpy", "polars"]))
+    ['numpy', 'polars', 'python']
+    """
+    return {name: version(name) for name in packages} | {"python": platform.python_version()}
+
 
 VERSION = 5
 LARGEST = 100_000_000  # bytes: a file beyond is no certificate, and is not read into memory

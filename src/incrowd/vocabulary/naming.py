@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, ValueOwners
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.released_value import (
     Category,
@@ -37,7 +37,6 @@ from incrowd.vocabulary.released_value import (
     parse_number,
 )
 from incrowd.vocabulary.schema import ColumnType
-from incrowd.vocabulary.value_owners import ValueOwners
 
 Name = Member | Category
 

@@ -12,8 +12,8 @@ from sklearn.model_selection import GroupKFold, KFold
 import incrowd
 from incrowd.comparisons import trial as trials
 from incrowd.comparisons.choices import Choice
+from incrowd.comparisons.comparison import COLUMNS
 from incrowd.comparisons.datasets.visits import PERSON, TARGET, make_visits
-from incrowd.comparisons.frame import COLUMNS
 from incrowd.comparisons.persons import PersonQuality, RowPersons, person_quality, pooled_error
 from incrowd.comparisons.protocol import FixedSplit
 from incrowd.comparisons.protocol import KFold as Folds

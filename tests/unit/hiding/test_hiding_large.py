@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from incrowd.errors import HeaderError, ParameterError, VerificationError
 from incrowd.hiding import request
 from incrowd.hiding.pipeline import hide_cells
-from incrowd.rows import choice
+from incrowd.rows import one_machine
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import SeededRandomness
 from support.covering import in_turn
@@ -56,8 +56,8 @@ def few_values_are_many(monkeypatch):
 @contextmanager
 def kept_on_disk(rows=17):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choice, "_TEXT", 0)
-        patch.setattr(choice, "_CELLS", 0)
+        patch.setattr(one_machine, "_TEXT", 0)
+        patch.setattr(one_machine, "_CELLS", 0)
         patch.setattr(request, "block_rows", lambda *_: rows)
         patch.setattr("incrowd.hiding.published._AT_ONCE", 11)
         patch.setattr("incrowd.hiding.published._FIRST", 5)

@@ -8,8 +8,8 @@ import pytest
 import incrowd
 from incrowd.errors import HeaderError, ParameterError, RequirementError
 from incrowd.methods.catalog import METHODS
+from incrowd.report.certificate import faults
 from incrowd.report.certificate import schema as certificate_schema
-from incrowd.report.json_schema import faults
 
 JOBS = {"nurse": "care", "doctor": "care", "cook": "food", "waiter": "food", "clerk": "office", "coder": "office"}
 LEVELING = [name for name, entry in METHODS.items() if entry.limits_levels]

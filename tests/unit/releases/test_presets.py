@@ -14,9 +14,8 @@ from incrowd.errors import ParameterError, ValuesError, VerificationError
 from incrowd.releases.kinds import with_kinds
 from incrowd.releases.ledger.marks import Marker
 from incrowd.releases.ledger.overlap import MarkedTable
-from incrowd.report.certificate import schema
+from incrowd.report.certificate import faults, schema
 from incrowd.report.html import report_html
-from incrowd.report.json_schema import faults
 from incrowd.risk.safe_harbor import ItemStanding, safe_harbor, this_year
 from incrowd.tables.options import Run
 from incrowd.tables.preset import preset_names, read_preset

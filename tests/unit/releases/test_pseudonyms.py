@@ -13,11 +13,9 @@ from incrowd.cli.main import main
 from incrowd.errors import ParameterError, SchemaError, VerificationError
 from incrowd.releases.ledger.marks import Marker
 from incrowd.releases.ledger.overlap import MarkedTable
-from incrowd.report.certificate import schema
+from incrowd.report.certificate import faults, schema
 from incrowd.report.html import report_html
-from incrowd.report.json_schema import faults
-from incrowd.tables.key_file import read_key
-from incrowd.tables.reading.keyed import keyed
+from incrowd.tables.reading.keyed import keyed, read_key
 from incrowd.tables.reading.read import read
 from incrowd.tables.recipe import Recipe, asked_recipe, read_recipe
 from incrowd.vocabulary.keying import Keying
@@ -131,11 +129,11 @@ def test_the_same_key_gives_the_same_pseudonyms_and_another_others(stays, made, 
 @pytest.mark.parametrize("blocks", [False, True])
 def test_it_is_the_same_in_every_place_and_format(kind, blocks, stays, made, key, tmp_path, monkeypatch):
     if blocks:
-        from incrowd.rows import choice
+        from incrowd.rows import one_machine
         from incrowd.rows.blocks import held
 
-        monkeypatch.setattr(choice, "_TEXT", 0)
-        monkeypatch.setattr(choice, "_CELLS", 0)
+        monkeypatch.setattr(one_machine, "_TEXT", 0)
+        monkeypatch.setattr(one_machine, "_CELLS", 0)
         monkeypatch.setattr(held, "block_rows", lambda *_: 50)
     table, to = tmp_path / f"stays.{kind}", tmp_path / f"release.{kind}"
     _ = stays.write_csv(table) if kind == "csv" else stays.write_parquet(table, row_group_size=50)

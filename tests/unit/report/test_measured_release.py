@@ -8,8 +8,7 @@ import pytest
 from incrowd.api import release
 from incrowd.attacks.catalog import ATTACKS
 from incrowd.errors import ParameterError
-from incrowd.report.certificate import schema
-from incrowd.report.json_schema import faults
+from incrowd.report.certificate import faults, schema
 from incrowd.tables.options import Measuring
 
 ROWS = 240

@@ -5,9 +5,8 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from incrowd.report.certificate import certificate, schema
+from incrowd.report.certificate import certificate, faults, schema
 from incrowd.report.html import report_html
-from incrowd.report.json_schema import faults
 from incrowd.report.terminal import summary
 from incrowd.report.unchanged_facts import alone_sentence, certified_unchanged, effective_sentence, refusal
 from incrowd.verification.unchanged_counts import (

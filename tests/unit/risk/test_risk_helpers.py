@@ -6,9 +6,8 @@ import polars as pl
 import pytest
 
 from incrowd.risk.assessment import released_as
-from incrowd.risk.identifiers import IDENTIFIERS, words_of
 from incrowd.risk.measuring import measure_risk
-from incrowd.risk.safe_harbor import fine_dates, great_ages, place_in
+from incrowd.risk.safe_harbor import IDENTIFIERS, fine_dates, great_ages, place_in, words_of
 from incrowd.risk.telling import headline
 from incrowd.risk.three_risks import ShareInterval, _halvings
 

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 from incrowd.errors import HeaderError, ValuesError
-from incrowd.risk.identifiers import IDENTIFIERS
 from incrowd.risk.safe_harbor import (
     AGES,
     BIRTHS,
     DATES,
+    IDENTIFIERS,
     PLACES,
     ZIP_CODES,
     ItemStanding,

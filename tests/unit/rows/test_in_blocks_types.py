@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from incrowd.api import release
-from incrowd.rows import choice
+from incrowd.rows import one_machine
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def table(tmp_path):
 def test_truth_values_stay_truth_values(table, tmp_path, monkeypatch, method):
     asked = {"quasi_identifiers": ["smoker", "age"], "target": "ill", "k": 5, "method": method}
     whole = release(table, **asked, to=tmp_path / "whole.parquet").table.schema
-    monkeypatch.setattr(choice, "_CELLS", 0)
+    monkeypatch.setattr(one_machine, "_CELLS", 0)
     told = []
     in_blocks = release(table, **asked, to=tmp_path / "blocks.parquet", progress=told.append).table.schema
     assert in_blocks == whole

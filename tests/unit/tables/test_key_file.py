@@ -8,7 +8,7 @@ import os
 import pytest
 
 from incrowd.errors import FileFormatError, InputError, OutputError, VerificationError
-from incrowd.tables.key_file import check_absent, key_name, make_key, read_key
+from incrowd.tables.reading.keyed import check_absent, key_name, make_key, read_key
 
 DIGITS = "00112233445566778899aabbccddeeff0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 

@@ -11,7 +11,7 @@ from quality.readers import RECIPE, SETS
 from typer.testing import CliRunner
 
 from incrowd.cli.main import app
-from incrowd.report.json_schema import faults
+from incrowd.report.certificate import faults
 from incrowd.tables.options import Reading, recipe_keys
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.read import read

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from incrowd.errors import FileFormatError, HeaderError, ParameterError
 from incrowd.releases.recount import verify
-from incrowd.rows import choice
+from incrowd.rows import one_machine
 from incrowd.verification.opening import connect
 from support.waiting import PATIENCE
 
@@ -63,8 +63,8 @@ FORMS = ["csv", "csv.gz", "utf-16.csv", "parquet", "arrow", "folder"]
 @pytest.mark.parametrize("large", [False, True])
 def test_classes_are_counted_whatever_the_form_and_the_memory(place, monkeypatch, form, memory, large):
     if large:
-        monkeypatch.setattr(choice, "_TEXT", 0)
-        monkeypatch.setattr(choice, "_CELLS", 0)
+        monkeypatch.setattr(one_machine, "_TEXT", 0)
+        monkeypatch.setattr(one_machine, "_CELLS", 0)
     smallest = min(Counter(TABLE.rows()).values())
     path = put(place, form)
     verdict = verify(path, k=smallest, quasi_identifiers=["Age", "job"], memory=memory)
@@ -80,8 +80,8 @@ def test_a_marker_of_a_missing_value_is_counted_as_missing_in_pieces_too(place, 
     found = []
     for large in (False, True):
         if large:
-            monkeypatch.setattr(choice, "_TEXT", 0)
-            monkeypatch.setattr(choice, "_CELLS", 0)
+            monkeypatch.setattr(one_machine, "_TEXT", 0)
+            monkeypatch.setattr(one_machine, "_CELLS", 0)
         found.append(verify(path, k=1, quasi_identifiers=["job"], missing=["cook", "?"]).sizes)
     assert found[0] == found[1]
     assert found[0].histogram == ((70, 1), (140, 1))

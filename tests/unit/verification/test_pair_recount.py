@@ -7,8 +7,8 @@ import re
 import polars as pl
 import pytest
 
+from incrowd.verification.faithfulness import open_pair
 from incrowd.verification.opening import connect
-from incrowd.verification.pair import open_pair
 from incrowd.vocabulary.forms import FileForm
 
 COLUMNS = ["ill", "job", "no", "age"]

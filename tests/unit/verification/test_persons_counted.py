@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from incrowd.errors import UndeterminedError
 from incrowd.verification import histories
-from incrowd.verification.histories import combinations, make_histories, supports
+from incrowd.verification.histories import cell_tables, combinations, facts_in_classes, make_histories, supports
 from incrowd.verification.person_counts import class_persons, recount_persons, telling_columns_check
-from incrowd.verification.person_facts import cell_tables, facts_in_classes
 from incrowd.verification.requirements import Further, recount_requirements, value_table
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity

@@ -13,7 +13,7 @@ import pytest
 from incrowd.errors import FileFormatError
 from incrowd.tables.reading.read import read
 from incrowd.verification.request import InputFile
-from incrowd.verification.sheet import sheet_table
+from incrowd.verification.workbook import sheet_table
 
 DAY = dt.datetime(2021, 3, 4)
 CELLS: tuple[tuple[Any, ...], ...] = (

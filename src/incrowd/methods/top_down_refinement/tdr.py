@@ -34,13 +34,12 @@ from incrowd.methods.top_down_refinement.attribute_kinds import attribute_of
 from incrowd.methods.top_down_refinement.partitions import Partitions
 from incrowd.methods.top_down_refinement.persons import PersonPartitions
 from incrowd.plan.steps import Reasons, Recode, Recoding, Step
-from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.encoded_table import EncodedColumn, ValueOwners
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import KnownSet, Requirement
 from incrowd.vocabulary.schema import ColumnType
-from incrowd.vocabulary.value_owners import ValueOwners
 
 Figures = npt.NDArray[np.float64]
 Score = Callable[[Figures, Figures], Figures]

@@ -34,10 +34,9 @@ from incrowd.trees.c45 import at_least
 from incrowd.trees.packing import exact_bins, occurring_classes
 from incrowd.trees.pruning import splits_to_keep
 from incrowd.trees.tree import Branch, Node, Tree
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, ValueOwners
 from incrowd.vocabulary.requirements.columns import RequirementSubject
 from incrowd.vocabulary.schema import Schema
-from incrowd.vocabulary.value_owners import ValueOwners
 
 CONFIDENCE = 0.25  # what C4.5 prunes with if it is not told otherwise
 Counts = npt.NDArray[np.int64]

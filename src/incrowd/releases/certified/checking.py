@@ -18,8 +18,7 @@ from incrowd.releases.certified.statements import (
     consistent,
     left_open,
 )
-from incrowd.report.certificate import schema, sha256_of
-from incrowd.report.json_schema import faults
+from incrowd.report.certificate import faults, schema, sha256_of
 from incrowd.report.signature import PublicKey, is_signed_by, public_key
 from incrowd.tables.databases.tables import on_disk, query_of
 from incrowd.vocabulary.certificates import certificate_beside, read_certificate

@@ -12,8 +12,7 @@ from typing import Any
 
 from incrowd.errors import IncrowdError, VerificationError
 from incrowd.releases.certified.statements import Statement, StatementStanding, consistent
-from incrowd.report.certificate import schema, sha256_of_hierarchy, statement_of
-from incrowd.report.json_schema import faults
+from incrowd.report.certificate import faults, schema, sha256_of_hierarchy, statement_of
 from incrowd.report.person_facts import ALIKE, JOINT, KNOWN, UNLINKED, certified_counts, certified_persons, counted_in
 from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts

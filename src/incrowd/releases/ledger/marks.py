@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.tables.reading.dates import parse_dates
+from incrowd.tables.reading.convert import parse_dates
 from incrowd.tables.reading.dictionary import Distinct
 
 # What a cell says, however it is written: ``007``, ``7`` and ``7.0`` are one number, ``Ä`` and ``ä `` one text.

@@ -35,8 +35,8 @@ from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.joint import classes_of_rows
 from incrowd.verification.request import Original, Request
+from incrowd.vocabulary.certificates import version
 from incrowd.vocabulary.requirement import KAnonymity
-from incrowd.vocabulary.versions import version
 
 if TYPE_CHECKING:
     from incrowd.rows.held import Held

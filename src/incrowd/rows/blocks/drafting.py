@@ -26,8 +26,7 @@ from incrowd.rows.memory.drafting import applied, claims, column_values, settled
 from incrowd.rows.memory.settling import FormTally, needs_rows
 from incrowd.rows.one_machine import Drafted
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
-from incrowd.vocabulary.fresh import fresh_series
-from incrowd.vocabulary.randomness import Randomness, permutation
+from incrowd.vocabulary.randomness import Randomness, fresh_series, permutation
 
 MOST_BUCKETS = 256
 """Files that are open at the same time; systems allow a process 1024 and sometimes less. A power of two."""

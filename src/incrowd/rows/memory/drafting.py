@@ -36,8 +36,7 @@ from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.rows.memory.settling import FormTally, RowsOfPersons, needs_rows, settle_counts, settle_forms
 from incrowd.vocabulary.counts_text import HIDDEN
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, OwnedTable
-from incrowd.vocabulary.fresh import fresh_series
-from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.randomness import Randomness, fresh_series
 from incrowd.vocabulary.released_value import (
     Category,
     Counts,

@@ -32,10 +32,9 @@ from incrowd.tables.recipe import Recipe
 from incrowd.tables.roles import settle_schema
 from incrowd.trees.routing import route
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
-from incrowd.vocabulary.fresh import fresh_series
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.persons import ORDER
-from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
+from incrowd.vocabulary.randomness import Randomness, SystemRandomness, fresh_series, permutation
 from incrowd.vocabulary.released_value import (
     Category,
     Counts,

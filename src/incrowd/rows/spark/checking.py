@@ -39,13 +39,12 @@ from incrowd.verification.beside import MOST_CELLS, unchanged_counts
 from incrowd.verification.class_sizes import k_check, sizes_of
 from incrowd.verification.comparison import PieceFindings
 from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
-from incrowd.verification.fingerprint import Fingerprint, InputReader, fingerprint
 from incrowd.verification.input_table import ReleasedColumn
 from incrowd.verification.judge import asked_of, expected_columns
 from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.opening import connect, register
 from incrowd.verification.order import hidden_order_check, row_order_check, window
-from incrowd.verification.person_keys import PersonKeys, owners_by_keys
+from incrowd.verification.person_keys import Fingerprint, InputReader, PersonKeys, fingerprint, owners_by_keys
 from incrowd.verification.request import Expected, Original, Request
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, ClassSizes, Verdict

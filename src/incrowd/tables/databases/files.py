@@ -14,7 +14,7 @@ from typing import Any
 from incrowd.errors import FileFormatError, IncrowdError, InputError, ParameterError, ValuesError
 from incrowd.tables.databases.tables import DatabaseFile, Query, quoted
 from incrowd.tables.reading.frames import check_arrow
-from incrowd.tables.reading.headers import check_headers
+from incrowd.tables.reading.layout import check_headers
 
 BATCH = 50_000
 """Rows that are fetched at once."""

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from incrowd.errors import FileFormatError
-from incrowd.tables.databases.columns import BEFORE, check_dates, selection, whole
-from incrowd.tables.databases.session import READING, Session, connected
+from incrowd.tables.databases.session import BEFORE, READING, Session, check_dates, connected, selection, whole
 from incrowd.tables.databases.tables import DatabaseFile, Query
-from incrowd.tables.reading.headers import check_headers
+from incrowd.tables.reading.layout import check_headers
 from incrowd.tables.streams.body import regrouped
 
 

@@ -14,9 +14,8 @@ from typing import Any
 import polars as pl
 
 from incrowd.errors import OutputError, ParameterError, named_option
-from incrowd.tables.databases.columns import sql_type, storable
 from incrowd.tables.databases.reading import Rows, relations_read, rows_of, save_rows, server_of
-from incrowd.tables.databases.session import WRITING, Session, connected
+from incrowd.tables.databases.session import WRITING, Session, connected, sql_type, storable
 from incrowd.tables.databases.tables import Address, NewTable, Query, TableName, check_columns, quoted
 
 # The place of a new table: may it be written there, and what is there already?

@@ -11,8 +11,15 @@ import polars as pl
 
 from incrowd.drawing.wording import outline
 from incrowd.errors import ParameterError
-from incrowd.tables.hierarchies.grouping import agglomerated, balanced, class_counts, ways
-from incrowd.tables.hierarchies.intervals import class_edges, from_edges, intervals
+from incrowd.tables.hierarchies.intervals import (
+    agglomerated,
+    balanced,
+    class_counts,
+    class_edges,
+    from_edges,
+    intervals,
+    ways,
+)
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
@@ -38,7 +45,7 @@ def ordered_categories(column: EncodedColumn) -> Hierarchy:
 def drafted_categories(column: EncodedColumn, target: EncodedColumn | None = None) -> Hierarchy:
     """A taxonomy for those who have none: join values with like classes, halving their number on each level.
 
-    See :func:`~incrowd.tables.hierarchies.grouping.agglomerated`. Without a class, rare values join first. A group is
+    See :func:`~incrowd.tables.hierarchies.intervals.agglomerated`. Without a class, rare values join first. A group is
     named by its first values. The groups follow the data, not the meaning: look at them before you use them.
     """
     values = _values(column)

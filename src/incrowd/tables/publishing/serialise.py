@@ -19,8 +19,7 @@ from incrowd.errors import OutputError
 from incrowd.optional import optional
 from incrowd.vocabulary.counts_text import read_counts
 from incrowd.vocabulary.forms import FileForm, groups_key, groups_path
-from incrowd.vocabulary.fresh import fresh_frame
-from incrowd.vocabulary.randomness import Randomness, permutation
+from incrowd.vocabulary.randomness import Randomness, fresh_frame, permutation
 from incrowd.vocabulary.statistics_files import DAY, NUMBER, TEXT, troubles, write_statistics
 from incrowd.vocabulary.workbook import (
     DAYS_BEFORE_1970,

@@ -11,8 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from incrowd.errors import FileFormatError, HeaderError, ValuesError
-from incrowd.tables.reading.headers import check_headers
-from incrowd.tables.reading.layout import sniff_encoding, undecodable
+from incrowd.tables.reading.layout import check_headers, sniff_encoding, undecodable
 from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source
 from incrowd.vocabulary.schema import Column, ColumnType
 

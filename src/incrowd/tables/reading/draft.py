@@ -14,8 +14,7 @@ import polars as pl
 
 from incrowd.drawing.wording import counted
 from incrowd.errors import HeaderError
-from incrowd.tables.reading.convert import TRUTH
-from incrowd.tables.reading.dates import parse_dates
+from incrowd.tables.reading.convert import TRUTH, parse_dates
 from incrowd.tables.reading.dictionary import EXACT, present, repeating
 from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.schema import STATED, Column, ColumnType, Role, Schema, unknown_column

@@ -16,7 +16,7 @@ from incrowd.tables.reading.convert import convert
 from incrowd.tables.reading.dictionary import Distinct, Tally, ordered
 from incrowd.tables.reading.source import Source
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
-from incrowd.vocabulary.fresh import fresh_series
+from incrowd.vocabulary.randomness import fresh_series
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 

@@ -21,8 +21,7 @@ from incrowd.tables.reading.decompress import check_unpacked
 from incrowd.tables.reading.dialect import Dialect
 from incrowd.tables.reading.dictionary import EXACT
 from incrowd.tables.reading.frames import from_typed
-from incrowd.tables.reading.headers import check_headers
-from incrowd.tables.reading.layout import is_a_row, looks_like_a_row
+from incrowd.tables.reading.layout import check_headers, is_a_row, looks_like_a_row
 from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source
 from incrowd.vocabulary.workbook import MOST_ROWS, PARTS, SHEET
 

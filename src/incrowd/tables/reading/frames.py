@@ -12,9 +12,9 @@ import narwhals as nw
 import polars as pl
 
 from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError, ValuesError, is_panic
-from incrowd.tables.reading.headers import check_headers, without_pandas_index
+from incrowd.tables.reading.layout import check_headers, without_pandas_index
 from incrowd.tables.reading.source import MISSING_MARKERS, Form, Origin, Source
-from incrowd.vocabulary.fresh import fresh_frame
+from incrowd.vocabulary.randomness import fresh_frame
 from incrowd.vocabulary.schema import Column, ColumnType
 
 _PLAIN = (pl.String, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null, pl.Decimal)

@@ -18,7 +18,7 @@ from incrowd.tables.reading import statistics_child
 from incrowd.tables.reading.decompress import FREE_BYTES, MOST_RATIO, check_unpacked
 from incrowd.tables.reading.excel import narrowed
 from incrowd.tables.reading.frames import from_typed
-from incrowd.tables.reading.headers import check_headers
+from incrowd.tables.reading.layout import check_headers
 from incrowd.tables.reading.source import MISSING_MARKERS, Form, Origin, Source
 
 _READERS = {

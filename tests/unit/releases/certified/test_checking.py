@@ -16,8 +16,7 @@ from incrowd.methods.catalog import METHODS
 from incrowd.releases.certified.checking import UNCHECKED, check_release
 from incrowd.releases.certified.statements import CertificateVerdict, StatementStanding
 from incrowd.releases.recount import verify
-from incrowd.report.certificate import schema
-from incrowd.report.json_schema import faults
+from incrowd.report.certificate import faults, schema
 from incrowd.report.signature import make_key, signed
 from incrowd.tables.options import Outputs
 from incrowd.vocabulary.hierarchy import Hierarchy

@@ -15,8 +15,7 @@ from incrowd.errors import UndeterminedError, VerificationError
 from incrowd.releases.certified.checking import check_release
 from incrowd.releases.certified.consistency import check_issued
 from incrowd.releases.recount import verify
-from incrowd.report.certificate import schema
-from incrowd.report.json_schema import faults
+from incrowd.report.certificate import faults, schema
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.persons import Persons
 

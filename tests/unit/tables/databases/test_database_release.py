@@ -17,8 +17,7 @@ from incrowd.comparisons.datasets.patients import make_patients
 from incrowd.errors import FileFormatError, OutputError, ParameterError, VerificationError
 from incrowd.methods.catalog import METHODS
 from incrowd.releases.job import Job, Targets
-from incrowd.report.certificate import schema
-from incrowd.report.json_schema import faults
+from incrowd.report.certificate import faults, schema
 from incrowd.tables.databases import NewTable, Query
 from incrowd.tables.databases.reading import read_query
 from incrowd.tables.databases.tables import Address, in_memory, on_disk
@@ -56,7 +55,7 @@ def patients(clinic, tmp_path, monkeypatch):
 @pytest.fixture(params=["in memory", "in blocks"])
 def held(request, monkeypatch):
     """Small tables go both ways."""
-    monkeypatch.setattr("incrowd.rows.choice._CELLS", 0 if request.param == "in blocks" else 10**9)
+    monkeypatch.setattr("incrowd.rows.one_machine._CELLS", 0 if request.param == "in blocks" else 10**9)
     monkeypatch.setattr("incrowd.rows.blocks.held.block_rows", lambda *_: 400)
     return request.param
 

@@ -44,7 +44,7 @@ def fewest_persons(released):
 
 @pytest.fixture(params=["in memory", "in blocks"])
 def held(request, monkeypatch):
-    monkeypatch.setattr("incrowd.rows.choice._CELLS", 0 if request.param == "in blocks" else 10**9)
+    monkeypatch.setattr("incrowd.rows.one_machine._CELLS", 0 if request.param == "in blocks" else 10**9)
     monkeypatch.setattr("incrowd.rows.blocks.held.block_rows", lambda *_: 200)
 
 

@@ -20,8 +20,14 @@ from incrowd.tables.hierarchies.draft import (
     ordered_categories,
     prefixes,
 )
-from incrowd.tables.hierarchies.grouping import agglomerated, balanced
-from incrowd.tables.hierarchies.intervals import frequency_edges, from_edges, intervals, round_between
+from incrowd.tables.hierarchies.intervals import (
+    agglomerated,
+    balanced,
+    frequency_edges,
+    from_edges,
+    intervals,
+    round_between,
+)
 from incrowd.tables.hierarchies.read import adult_hierarchies
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves

@@ -5,7 +5,7 @@ import datetime as dt
 import polars as pl
 import pytest
 
-from incrowd.tables.reading.dates import parse_dates
+from incrowd.tables.reading.convert import parse_dates
 
 DAY = dt.date(2003, 12, 31)
 

@@ -189,7 +189,7 @@ def test_a_messy_file_is_released_and_verified(tmp_path, monkeypatch, encoding, 
     ]
     path = written(tmp_path, encoding=encoding, header=header, rows=rows)
     if blocks:
-        monkeypatch.setattr("incrowd.rows.choice.in_blocks", lambda *_: True)
+        monkeypatch.setattr("incrowd.rows.one_machine.in_blocks", lambda *_: True)
     reading = {"dates": "dmy", **({} if header else {"names": NAMES})}
     made = release(
         path,

@@ -159,7 +159,7 @@ def test_exact_numbers_with_fractions_are_real(values, kind):
 
 @pytest.mark.parametrize("large", [0, 10**9])
 def test_exact_numbers_are_released_as_numbers(large, tmp_path, monkeypatch):
-    monkeypatch.setattr("incrowd.rows.choice._CELLS", large)
+    monkeypatch.setattr("incrowd.rows.one_machine._CELLS", large)
     exact = pl.Series("cost", [f"{i}.{i % 4 * 25:02d}" for i in range(40)] * 5).str.to_decimal(scale=2)
     pl.DataFrame([exact, pl.Series("ill", ["y", "n"] * 100)]).write_parquet(tmp_path / "costs.parquet")
     made = release(tmp_path / "costs.parquet", quasi_identifiers=["cost"], target="ill", k=5)

@@ -7,10 +7,10 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from incrowd.verification.fingerprint import Fingerprint, InputReader, fingerprint
 from incrowd.verification.input_table import ReleasedColumn
 from incrowd.verification.meaning import CellMeaning
 from incrowd.verification.opening import connect
+from incrowd.verification.person_keys import Fingerprint, InputReader, fingerprint
 from incrowd.vocabulary.schema import Column, ColumnType, Role
 
 ROWS = [(1, "a"), (2, None), (None, "b"), (None, None), (1, "a")]
@@ -71,7 +71,7 @@ def test_a_moment_is_the_same_everywhere(monkeypatch):
         connection.execute("SET TimeZone = 'Asia/Tokyo'")
         return connection
 
-    monkeypatch.setattr("incrowd.verification.fingerprint.connect", elsewhere)
+    monkeypatch.setattr("incrowd.verification.person_keys.connect", elsewhere)
     moment = dt.datetime(2020, 1, 1, 20, tzinfo=dt.UTC)
     found = [
         fingerprint(pa.table({"at": pa.array([moment], pa.timestamp("us", zone))}), 7) for zone in ("UTC", "Asia/Tokyo")

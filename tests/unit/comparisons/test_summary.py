@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from incrowd.comparisons.intervals import corrected_t_interval, wilson_interval
+from incrowd.comparisons.summary import corrected_t_interval, wilson_interval
 from incrowd.errors import ParameterError
 
 

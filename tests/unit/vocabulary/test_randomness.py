@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.vocabulary.fresh import fresh_frame, fresh_series
+from incrowd.vocabulary.randomness import fresh_frame, fresh_series
 
 TEXTS = pl.Series(
     "a", [f"{'SECRET' if i % 10 == 0 else 'public'} that is too long to be kept in place {i}" for i in range(999)]

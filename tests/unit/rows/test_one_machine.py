@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError
-from incrowd.rows import choice
+from incrowd.rows import one_machine
 from incrowd.rows.blocks.held import block_rows, check_blocks, sample_rows
-from incrowd.rows.choice import in_blocks
+from incrowd.rows.one_machine import in_blocks
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import PROGRAM, Resources, bytes_of
 
@@ -39,8 +39,8 @@ def test_folders_are_never_read_whole(files):
 
 
 def test_large_files_are_worked_on_in_blocks(files, monkeypatch):
-    monkeypatch.setattr(choice, "_TEXT", 100)
-    monkeypatch.setattr(choice, "_CELLS", 100)
+    monkeypatch.setattr(one_machine, "_TEXT", 100)
+    monkeypatch.setattr(one_machine, "_CELLS", 100)
     for form in ("csv", "csv.gz", "parquet", "arrow"):
         assert in_blocks(files / f"t.{form}", PARQUET, None)
         for written in ("csv", "parquet", "arrow"):
@@ -48,8 +48,8 @@ def test_large_files_are_worked_on_in_blocks(files, monkeypatch):
 
 
 def test_what_cannot_be_read_or_written_in_pieces_is_not(files, monkeypatch):
-    monkeypatch.setattr(choice, "_TEXT", 0)
-    monkeypatch.setattr(choice, "_CELLS", 0)
+    monkeypatch.setattr(one_machine, "_TEXT", 0)
+    monkeypatch.setattr(one_machine, "_CELLS", 0)
     assert not in_blocks(files / "t.arff", PARQUET, None)
     assert not in_blocks(files / "t.csv", FileForm("arff"), None)
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
+from incrowd.verification.compared_values import is_held, is_one_order, is_spelled
 from incrowd.verification.opening import connect, text
-from incrowd.verification.spelling import is_held, is_one_order, is_spelled
 
 WHOLE = ["0", "7", "-7", "10", "123456789012345678"], ["", "07", "+7", "7.", "7.0", " 7", "1e3", "-", "x", "00"]
 REAL = (
