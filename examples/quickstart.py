@@ -1,7 +1,7 @@
 """From a table of patients to a verified release, in one call. Run it: python examples/quickstart.py"""
 
 import incrowd
-from incrowd.comparisons.datasets.patients import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
+from incrowd.comparisons.datasets.invented import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
 
 patients = make_patients()
 

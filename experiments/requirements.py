@@ -12,9 +12,9 @@ import numpy as np
 from experiments.charts import line_chart
 from incrowd.comparisons.datasets.catalog import find_dataset
 from incrowd.comparisons.datasets.load import load
-from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.feeding import Feeding, feed_release, feed_unprotected
 from incrowd.comparisons.learners.c45 import C45Learner
+from incrowd.comparisons.learners.learner import Examples
 from incrowd.comparisons.protocol import FixedSplit, RowSplit, seed_of
 from incrowd.comparisons.releasing import publish_and_score, release_rows
 from incrowd.comparisons.scores import Quality, quality

@@ -250,7 +250,7 @@ def in_entry(key: bytes) -> Way:
     def changed(data: bytes, _others: Sequence[bytes], chance: Random) -> bytes:
         import hashlib
 
-        from incrowd.releases.ledger.chain import mac_of
+        from incrowd.releases.ledger.entry import mac_of
 
         header, _, payload = data.split(b"\n", 2)
         if chance.random() < 0.4 and payload:

@@ -105,7 +105,7 @@ def ways() -> Iterator[tuple[str, str]]:
     environment |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), str(SOURCE.parent)])}
     with TemporaryDirectory(prefix="incrowd-house-") as folder:
         made = f"make_patients({ROWS}).select({COLUMNS}).write_csv('t.csv')"
-        made = f"from incrowd.comparisons.datasets.patients import make_patients; {made}"
+        made = f"from incrowd.comparisons.datasets.invented import make_patients; {made}"
         subprocess.run([sys.executable, "-c", made], cwd=folder, env=environment, check=True)
         for name, words in COMMANDS.items():
             walk = [sys.executable, "-m", "quality.house", "--way", *words]

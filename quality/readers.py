@@ -306,7 +306,7 @@ def _ledger() -> list[Seed]:
     import pyarrow.parquet as pq
 
     from incrowd.api import release
-    from incrowd.releases.ledger.chain import FIRST, Head, linked, plain
+    from incrowd.releases.ledger.entry import FIRST, Head, linked, plain
 
     with TemporaryDirectory() as folder:
         book = Path(folder, "book")
@@ -373,9 +373,9 @@ def read_recipe_file(path: Path) -> None:
 
 def read_plan_file(path: Path) -> None:
     """Read a plan, explain it and show new rows by it."""
+    from incrowd.api import show_new_rows
     from incrowd.plan.explain import explain
     from incrowd.plan.plan_file import read_plan
-    from incrowd.releases.new_rows import show_new_rows
 
     plan = read_plan(path)
     explain(plan)
@@ -384,9 +384,8 @@ def read_plan_file(path: Path) -> None:
 
 def read_model_file(path: Path) -> None:
     """Read a model as a recipient does, and as the verification does."""
-    from incrowd.models.drawings import export_text, plot_tree
+    from incrowd.models.exports import export_text, plot_tree, to_pmml
     from incrowd.models.pipeline import verify_model
-    from incrowd.models.pmml import to_pmml
     from incrowd.models.published_tree import read_model
 
     verify_model(path, table())

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from experiments.blend.cells import BINNED, COUNTS, STRICT, UNPROTECTED, Cell, Outcome, keep
 from incrowd.comparisons.choices import KADET, Choice
 from incrowd.comparisons.datasets.catalog import find_dataset
-from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.feeding import Feeding, Parts, feed_release, feed_unprotected, joined, label_names, raw_cells
 from incrowd.comparisons.learners.catalog import find_learner
+from incrowd.comparisons.learners.learner import Examples
 from incrowd.comparisons.protocol import FiveByTwo, seed_of
 from incrowd.comparisons.releasing import publish_and_score, without_unused
 from incrowd.comparisons.scores import quality

@@ -30,10 +30,9 @@ from experiments.recipients.cells import (
     waiting,
 )
 from incrowd.comparisons.datasets.catalog import find_dataset
-from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.feeding import Feeding, Parts, feed_release, feed_unprotected
 from incrowd.comparisons.learners.catalog import find_learner
-from incrowd.comparisons.learners.learner import predicted
+from incrowd.comparisons.learners.learner import Examples, predicted
 from incrowd.comparisons.protocol import FixedSplit, KFold, RowSplit, seed_of
 from incrowd.comparisons.releasing import release_rows
 from incrowd.comparisons.subject import Subject, find_table, read_subject, understand_table

@@ -22,9 +22,9 @@ from experiments.reproduce.running import run, work_left
 from incrowd.cli.compare import watched
 from incrowd.cli.shared import Json, print_json
 from incrowd.comparisons.choices import listed
-from incrowd.comparisons.cost import in_words
 from incrowd.comparisons.results import Results
 from incrowd.comparisons.run import Watcher
+from incrowd.comparisons.workers import in_words
 from incrowd.drawing.wording import counted
 from incrowd.errors import ParameterError
 

@@ -9,7 +9,7 @@ from experiments.reproduce.document import Block, Bullets, Document, Grid, Headi
 from experiments.reproduce.evidence import NEAR, Cell, Distance, distance, distances, distinct, furthest, signed
 from experiments.reproduce.experiment import ERROR, Part
 from experiments.reproduce.pictures import pictures, ranking_blocks
-from incrowd.comparisons.cost import in_words
+from incrowd.comparisons.workers import in_words
 
 if TYPE_CHECKING:
     from experiments.reproduce.reproduction import Judged, Reproduction

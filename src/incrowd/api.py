@@ -7,22 +7,65 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from incrowd.errors import guarded
+import polars as pl
+
+from incrowd.errors import HeaderError, SchemaError, guarded
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.job import Events, Job, Targets
 from incrowd.releases.pipeline import run_release
 from incrowd.report.outcome import Release
+from incrowd.rows.memory.held import EmbeddedEngine, check_for_others
 from incrowd.tables.databases.tables import in_memory, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Reading, ReleaseOptions, Run, names_of
 from incrowd.tables.reading.draft import draft_schema
+from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
+from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import asked_recipe
-from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.option import described
-from incrowd.vocabulary.schema import Schema
+from incrowd.vocabulary.resources import Clock
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 if TYPE_CHECKING:
     from incrowd.plan.explain import Explanation
+
+
+@guarded
+def show_new_rows(plan: ReleasePlan, source: Source) -> pl.DataFrame:
+    """Each row as the plan shows rows like it, in the order given; identifiers are dropped, and what a key makes.
+
+    Unseen categories, numbers out of range and missing values are allowed; the target need not be there. No promise
+    is counted: the plan's promise is about the rows it was made for.
+    """
+    for name in plan.names:
+        if name not in source.frame.columns:
+            raise HeaderError(unknown_column(name, source.frame.columns))
+    check_for_others(plan)
+    _check_days(plan, source)
+    known = [column for column in plan.schema.columns if column.name in source.frame.columns]
+    table, _ = encode(source, Schema(tuple(_loosened(column) for column in known)), plan.names)
+    return EmbeddedEngine().transform(plan, table, source.frame.drop(plan.schema.keyed, strict=False))
+
+
+def _check_days(plan: ReleasePlan, source: Source) -> None:
+    """Refuse dates where the plan has days since the first row of a person, who is not known here."""
+    days = [name for name in plan.names if plan.schema[name].type is ColumnType.INTEGER]
+    if plan.link is None or not days:
+        return
+    drafted = draft_schema(replace(source, frame=source.frame.select(days)))
+    for name in days:
+        if drafted[name].type is ColumnType.DATE:
+            raise SchemaError(
+                f"Column {name!r} has dates, and the plan shows whole days since the first row of a person. Reckon "
+                "these for the new rows, and put them in the column."
+            )
+
+
+def _loosened(column: Column) -> Column:
+    """New rows may hold fractions where the plan's held whole numbers; their class is of no concern."""
+    kind = ColumnType.REAL if column.type is ColumnType.INTEGER else column.type
+    return replace(column, type=kind, role=Role.OTHER if column.role is Role.TARGET else column.role)
+
 
 __all__ = ["explain", "inspect", "release", "transform"]
 
@@ -162,7 +205,6 @@ def transform(plan: ReleasePlan | str | Path, table: Any, **reading: Unpack[Read
     ['(-inf, 40]', '(40, inf)']
     """
     from incrowd.plan.plan_file import read_plan
-    from incrowd.releases.new_rows import show_new_rows
     from incrowd.tables.reading.frames import to_frame_like
 
     chosen = plan if isinstance(plan, ReleasePlan) else read_plan(plan)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from test_report_page import DARK_PAPER, PAPER, browse, pixels
 
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.protocol import FixedSplit
 from incrowd.comparisons.run import compare
 

@@ -20,11 +20,10 @@ from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.spark import held
 from incrowd.rows.spark.session import EXACT, set_for_a_while, unpacked
 from incrowd.tables.recipe import Recipe
-from incrowd.testing.engines import BlockedEngine
 from incrowd.testing.methods import attempt, check_kept
-from incrowd.testing.tables import AWKWARD
-from incrowd.vocabulary.clock import Clock
+from incrowd.testing.tables import AWKWARD, BlockedEngine
 from incrowd.vocabulary.randomness import SeededRandomness
+from incrowd.vocabulary.resources import Clock
 from support.engines import SparkEngine
 from support.spark_session import local_session, spark_release
 

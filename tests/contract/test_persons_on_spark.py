@@ -19,7 +19,7 @@ from incrowd.rows.spark.held import PersonWords
 from incrowd.rows.spark.store import OWNER, PLAIN
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
-from incrowd.testing.engines import BlockedEngine
+from incrowd.testing.tables import BlockedEngine
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema

@@ -17,7 +17,7 @@ from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts
 from incrowd.rows.memory.held import EmbeddedEngine
-from incrowd.testing.engines import BlockedEngine
+from incrowd.testing.tables import BlockedEngine
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity
 from support.strategies import TARGET, cases

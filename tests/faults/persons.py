@@ -11,12 +11,12 @@ import polars as pl
 from faults.planting import BLOCKS, MEMORY, plant
 
 OWNERS = "incrowd.tables.reading.persons:owners_of"
-NUMBERS = "incrowd.tables.streams.persons:PersonNumbers.add"
+NUMBERS = "incrowd.tables.streams.gathering:PersonNumbers.add"
 DRAFT = "incrowd.rows.memory.held:EmbeddedEngine.draft"
 COLUMNS = "incrowd.rows.memory.drafting:draft_columns"
 PSEUDONYMS = "incrowd.rows.memory.drafting:pseudonyms_of"
 KEPT = "incrowd.methods.histories.rows_of_persons:Histories.kept"
-DAYS = "incrowd.tables.reading.histories:since_first"
+DAYS = "incrowd.tables.reading.persons:since_first"
 FOLLOWED = ("linked", "known rows")
 FEW = {"known": "age sex"}  # few columns, so that something is shown of them
 

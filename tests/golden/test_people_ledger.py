@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-
 from incrowd.releases.ledger.chain import FIRST, Head, Link, fault, linked
+
 from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, Recorded
 from incrowd.releases.ledger.judging import CANNOT, REFUSED, Beside, judge
 from incrowd.releases.ledger.marks import MISSING, Cells, Marker, canonical, to_bytes

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import IncrowdError, InputError, MissingPackageError, OutputError
 from incrowd.tables.databases.reading import fetch_query, read_query, stream_query
 from incrowd.tables.databases.session import Session

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from incrowd.errors import EncodingError, FileFormatError, HeaderError, InputError, RequirementError, ValuesError
-from incrowd.tables.reading import decompress
+from incrowd.tables.reading import source
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
@@ -222,7 +222,7 @@ def _write_arrow(table: pa.Table, path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
 def test_20_decompression_bomb(tmp_path, monkeypatch, ending):
-    monkeypatch.setattr(decompress, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(source, "FREE_BYTES", 1 << 20)
     flood = b"a,b\n" + b"1,2\n" * 2_000_000
     packed = gzip.compress(flood) if ending == "gz" else pa.compress(flood, "zstd", asbytes=True)
     assert "bomb" in str(refusal(put(tmp_path, f"t.csv.{ending}", packed)))

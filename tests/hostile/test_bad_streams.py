@@ -15,7 +15,7 @@ import test_bad_files
 import test_bad_headers
 
 from incrowd.errors import FileFormatError, HeaderError, IncrowdError, OutputError, SchemaError, ValuesError
-from incrowd.tables.reading import decompress
+from incrowd.tables.reading import source
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.tables.streams import text
@@ -167,7 +167,7 @@ def test_no_rows(tmp_path, name):
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
 def test_decompression_bomb(tmp_path, monkeypatch, ending):
-    monkeypatch.setattr(decompress, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(source, "FREE_BYTES", 1 << 20)
     flood = b"a,b\n" + b"1,2\n" * 2_000_000
     packed = gzip.compress(flood) if ending == "gz" else pa.compress(flood, "zstd", asbytes=True)
     assert "bomb" in str(refused_alike(test_bad_files.put(tmp_path, f"t.csv.{ending}", packed)))

@@ -11,7 +11,7 @@ import traceback
 import pytest
 
 import incrowd
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import IncrowdError
 from incrowd.tables.databases.tables import Address
 from incrowd.tables.databases.writing import staged_table

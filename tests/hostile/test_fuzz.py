@@ -163,8 +163,7 @@ def test_the_page_keeps_what_was_not_measured_anew(tmp_path, monkeypatch):
 
 def sealed(said, payload):
     """The file of an entry that its owner's key vouches for."""
-    from incrowd.releases.ledger.chain import FIRST, linked, plain
-    from incrowd.releases.ledger.entry import payload_hash
+    from incrowd.releases.ledger.entry import FIRST, linked, payload_hash, plain
 
     link = linked({"kind": "release", "payload": payload_hash(payload), **said}, 0, FIRST, KEY)
     return plain(link.header) + b"\n" + link.mac.encode() + b"\n" + payload

@@ -9,7 +9,7 @@ import pytest
 import incrowd
 from incrowd.errors import IncrowdError, ParameterError, SchemaError, VerificationError
 from incrowd.rows.blocks import held
-from incrowd.tables.streams.persons import PersonNumbers
+from incrowd.tables.streams.gathering import PersonNumbers
 
 ROWS, BLOCK, K = 600, 70, 4
 QUASI_IDENTIFIERS = ["age", "sex", "job"]

@@ -13,7 +13,7 @@ from incrowd.errors import OutputError, SchemaError, VerificationError
 from incrowd.rows.spark import checking, held
 from incrowd.rows.spark.checking import _compare
 from incrowd.tables.recipe import Recipe
-from incrowd.vocabulary.clock import Clock
+from incrowd.vocabulary.resources import Clock
 from support.spark_session import local_session, spark_release
 
 pytestmark = pytest.mark.slow  # a session of Spark costs more than hundreds of other tests

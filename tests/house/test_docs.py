@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from incrowd.cli.main import app
 from incrowd.comparisons import run
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"

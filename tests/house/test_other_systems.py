@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 
 WITHOUT = """
 import os, signal, sys

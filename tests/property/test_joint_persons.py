@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import VerificationError
-from incrowd.releases.ledger.chain import FIRST, linked
-from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, MarkedPeople, Recorded
+from incrowd.releases.ledger.entry import FIRST, RELEASE, LedgerEntry, MarkedPeople, Recorded, linked
 from incrowd.releases.ledger.judging import Beside, judge
 from incrowd.releases.ledger.marks import Marker
 from incrowd.releases.ledger.overlap import COMPLETE, PARTIAL, PERSONS, MarkedTable

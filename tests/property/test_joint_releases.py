@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from incrowd.api import release
 from incrowd.errors import RequirementError, VerificationError
-from incrowd.releases.ledger.chain import FIRST, linked
-from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, Recorded
+from incrowd.releases.ledger.entry import FIRST, RELEASE, LedgerEntry, Recorded, linked
 from incrowd.releases.ledger.judging import Beside, judge
 from incrowd.releases.ledger.marks import Marker
 from incrowd.releases.ledger.overlap import MarkedTable

@@ -15,8 +15,7 @@ from incrowd.errors import ParameterError, RequirementError
 from incrowd.models.equivalent_table import to_table
 from incrowd.models.induction.growing import Growth
 from incrowd.models.induction.kadet import publish
-from incrowd.models.induction.persons import SpanOwners
-from incrowd.models.induction.spans import InductionTable
+from incrowd.models.induction.spans import InductionTable, SpanOwners
 from incrowd.models.pipeline import publish_model, verify_model
 from incrowd.verification.spans import verify_spans
 from incrowd.vocabulary.encoded_table import OwnedTable

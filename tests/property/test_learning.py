@@ -10,9 +10,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.comparisons.examples import Discretization, Examples, discretize
 from incrowd.comparisons.learners.c45 import CLASS, C45Learner, WeightedC45, tabled
-from incrowd.comparisons.learners.learner import repeated
+from incrowd.comparisons.learners.learner import Discretization, Examples, discretize, repeated
 from incrowd.comparisons.learners.naive_bayes import NaiveBayes
 from incrowd.comparisons.learners.rule_list import RuleList
 from incrowd.recipients.matrix import Attribute

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import RequirementError
-from incrowd.measures.mdl import even_cuts, mdl_cuts, outer_ends
+from incrowd.measures.information import even_cuts, mdl_cuts, outer_ends
 from incrowd.methods.limits import decide_within
 from incrowd.methods.mutual_information.iac import IACk
 from incrowd.methods.numeric import public_bins, public_cuts

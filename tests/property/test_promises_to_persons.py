@@ -22,8 +22,7 @@ from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.rows.memory.held import EmbeddedEngine
-from incrowd.testing.engines import BlockedEngine
-from incrowd.testing.tables import TARGET, any_case, fixed, owned, random_owners
+from incrowd.testing.tables import TARGET, BlockedEngine, any_case, fixed, owned, random_owners
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness

@@ -15,9 +15,9 @@ from incrowd.methods.release_forms import formed, rare_kept_out
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.memory.held import EmbeddedEngine
-from incrowd.testing.engines import BlockedEngine
+from incrowd.testing.tables import BlockedEngine
+from incrowd.verification.forbidden_cells import RareValues
 from incrowd.verification.opening import connect, register
-from incrowd.verification.rare_values import RareValues
 from incrowd.vocabulary.counts_text import read_counts
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import InputError
+from incrowd.tables.reading.delimited import Fault, scan
 from incrowd.tables.reading.encode import decode, encode
 from incrowd.tables.reading.read import read
-from incrowd.tables.reading.scanner import Fault, scan
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.randomness import fresh_series
 from incrowd.vocabulary.schema import Column, ColumnType, Schema

@@ -21,8 +21,12 @@ from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.columns import RequirementSubject
-from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from incrowd.vocabulary.requirements.powers import PowerBound
+from incrowd.vocabulary.requirements.diversity import (
+    DistinctDiversity,
+    EntropyDiversity,
+    PowerBound,
+    RecursiveDiversity,
+)
 from incrowd.vocabulary.schema import ColumnType
 
 GROUPS, PER_TABLE, VALUES = 10_000, 500, 6  # values 0 to 4, and missing

@@ -20,8 +20,7 @@ from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.tables.streams import text
-from incrowd.tables.streams.draft import draft_stream
-from incrowd.tables.streams.encode import encode_stream
+from incrowd.tables.streams.encode import draft_stream, encode_stream
 from incrowd.tables.streams.gathering import NumberCodes
 from incrowd.tables.streams.stream import open_stream
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema

@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.comparisons.learners.c45 import class_shares
-from incrowd.trees.c45 import C45, ID3
+from incrowd.trees.c45 import C45, ID3, estimated_errors, splits_to_keep
 from incrowd.trees.packing import exact_bins, quantile_bins
-from incrowd.trees.pruning import estimated_errors, splits_to_keep
 from incrowd.trees.routing import route
 from incrowd.trees.sklearn_tree import recount
 from incrowd.trees.tree import Eq, Gt, In, Le, Missing, Predicate, Tree, check_tree, tree_from_json, tree_to_json

@@ -14,7 +14,7 @@ from incrowd.rows.blocks.population import BlockedPopulation
 from incrowd.rows.spark.blocks import Meaning, SparkBlocks
 from incrowd.rows.spark.session import packed
 from incrowd.rows.spark.store import OWNED, OWNER, STORED, Listed, Store, as_words
-from incrowd.testing.engines import BlockedEngine
+from incrowd.testing.tables import BlockedEngine
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.schema import Schema

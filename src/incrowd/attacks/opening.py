@@ -21,8 +21,7 @@ from incrowd.tables.hierarchies.read import hierarchies_in, read_hierarchy
 from incrowd.tables.options import Reading
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
-from incrowd.tables.reading.histories import in_order
-from incrowd.tables.reading.persons import owners_of
+from incrowd.tables.reading.persons import in_order, owners_of
 from incrowd.tables.reading.read import read, read_population, read_release
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe, beside_recipe

@@ -18,9 +18,9 @@ from incrowd.vocabulary.option import part
 from incrowd.vocabulary.persons import PersonColumn
 
 if TYPE_CHECKING:
-    from incrowd.comparisons.by_rows import RowSplitError
     from incrowd.comparisons.comparison import Comparison
     from incrowd.comparisons.protocol import Protocol
+    from incrowd.comparisons.recommend import RowSplitError
     from incrowd.comparisons.run import Prepared, Question, Step, Watcher
     from incrowd.comparisons.tables import ScoreTable
 
@@ -185,7 +185,7 @@ def _lines() -> Watcher:
 
 
 def _left(step: Step) -> str:
-    from incrowd.comparisons.cost import in_words
+    from incrowd.comparisons.workers import in_words
 
     return f", about {in_words(step.left)} left" if step.left and step.done < step.total else ""
 
@@ -214,7 +214,7 @@ def _bar() -> Iterator[Watcher]:
 
 
 def _cost(prepared: Prepared) -> str:
-    from incrowd.comparisons.cost import in_words
+    from incrowd.comparisons.workers import in_words
     from incrowd.drawing.wording import counted
 
     time = "" if prepared.seconds is None else f", about {in_words(prepared.seconds)}"

@@ -90,7 +90,7 @@ def demo(
 
 
 def _patients(patients: int) -> _Scene:
-    from incrowd.comparisons.datasets.patients import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
+    from incrowd.comparisons.datasets.invented import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
 
     columns = {"quasi_identifiers": QUASI_IDENTIFIERS, "target": TARGET, "sensitive": SENSITIVE}
     words = f"{patients:,} made-up patients"

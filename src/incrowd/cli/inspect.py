@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.options import takes
-from incrowd.cli.shared import READING, Json, Replace, print_json, progress
-from incrowd.cli.table_argument import FileOrTable, Select, Table, called, table_at
+from incrowd.cli.shared import (
+    READING,
+    FileOrTable,
+    Json,
+    Replace,
+    Select,
+    Table,
+    called,
+    print_json,
+    progress,
+    table_at,
+)
 from incrowd.errors import reading_option
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.forms import MISSING_MARKERS
@@ -116,7 +126,7 @@ def _without_empty(column: Column, source: Source) -> Column:
 
 def _first_line(recipe: Path) -> str:
     """What tells an editor where the schema of recipes is, if it lies beside this one."""
-    from incrowd.tables.recipe_schema import FILE_NAME
+    from incrowd.tables.recipe_checks import FILE_NAME
 
     here = (recipe.parent / FILE_NAME).is_file()
     return f"# yaml-language-server: $schema={FILE_NAME}\n" if here else ""

@@ -18,7 +18,7 @@ import typer.main
 
 from incrowd.errors import IncrowdError, describe_failure, is_panic, speak_as_command
 
-# in the order of the help, under its titles; each is in the module of its name, but for four
+# in the order of the help, under its titles; each is in the module of its name, but for six
 PANELS = {
     "Look first": ("demo", "inspect", "risk", "compare"),
     "Publish": ("release", "model", "hide"),
@@ -29,7 +29,8 @@ PANELS = {
 }
 _PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
 COMMANDS = tuple(_PANEL_OF)
-_ELSEWHERE = {"presets": "methods", "learners": "methods", "datasets": "methods", "recipe_schema": "methods"}
+_ELSEWHERE = dict.fromkeys(("presets", "learners", "datasets", "recipe_schema"), "methods")
+_ELSEWHERE |= dict.fromkeys(("explain", "transform"), "plans")
 
 
 class CommandsByName(typer.core.TyperGroup):

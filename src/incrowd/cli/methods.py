@@ -34,7 +34,7 @@ def methods(json: Json = False) -> None:
 
 def presets(name: Annotated[str | None, typer.Argument(help="One preset: the recipe fragment it is.")] = None) -> None:
     """List the presets of a release, or show one: a recipe fragment, which your own options overrule."""
-    from incrowd.tables.preset import preset_names, preset_text
+    from incrowd.tables.recipe_checks import preset_names, preset_text
 
     if name is not None:
         typer.echo(preset_text(name), nl=False)
@@ -83,7 +83,7 @@ def datasets(
 
 def recipe_schema() -> None:
     """Print the JSON Schema of recipes: save it as recipe.schema.json beside them, and editors complete them."""
-    from incrowd.tables.recipe_schema import recipe_schema as schema
+    from incrowd.tables.recipe_checks import recipe_schema as schema
 
     print_json(schema())
 

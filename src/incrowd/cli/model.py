@@ -43,7 +43,7 @@ def model(file: File, *, json: Json = False, **options: Any) -> None:
 def _screen(made: Published, source: str) -> Screen:
     """The model for a terminal."""
     from incrowd.drawing.wording import Tone, counted
-    from incrowd.models.drawings import export_text
+    from incrowd.models.exports import export_text
     from incrowd.report.terminal import Screen
 
     model, checks = made.model, made.verdict.checks

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from incrowd.cli.options import takes
-from incrowd.cli.shared import Json, print_json, progress
-from incrowd.cli.table_argument import FileOrTable, Select, Table, place, table_at
+from incrowd.cli.shared import FileOrTable, Json, Select, Table, place, print_json, progress, table_at
 from incrowd.errors import ParameterError
 from incrowd.tables.options import RELEASE, Book, Measuring, Outputs, Reading, ReleaseOptions, Run
 from incrowd.vocabulary.option import options_of, part

@@ -1,4 +1,4 @@
-"""What the commands have in common: options, enough memory, progress, JSON."""
+"""What the commands have in common: the table they read, options, enough memory, progress, JSON."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from incrowd.errors import InputError
+from incrowd.errors import InputError, ParameterError
 from incrowd.tables.options import Reading
+
+if TYPE_CHECKING:
+    from incrowd.tables.databases.tables import NewTable, Query
+
 
 T = TypeVar("T")
 _File = TypeVar("_File", str, Path)
@@ -113,3 +117,61 @@ def progress(quiet: bool = False) -> Iterator[Callable[[str], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", first=FirstRun())
         yield lambda stage: bar.update(task, description=escape(stage))
+
+
+FileOrTable = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="The table: CSV (any delimiter, .gz, .zst), Parquet, Arrow, ARFF, JSON Lines, Excel, SPSS, Stata, SAS; "
+        "or of a database: clinic.db?table=name (SQLite, DuckDB), postgresql:///database?table=name.",
+        callback=enough_memory,
+    ),
+]
+
+_DATABASE = "Databases"
+Table = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The table of the database: research.visits.", rich_help_panel=_DATABASE),
+]
+Select = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SELECT", help="One query that gives the rows to read from the database.", rich_help_panel=_DATABASE
+    ),
+]
+
+
+def table_at(text: str, table: str | None = None, query: str | None = None) -> Path | Query:
+    """The file, or what is to be read from the database at this address.
+
+    Examples
+    --------
+    >>> table_at("people.csv").name
+    'people.csv'
+    >>> print(table_at("postgresql:///clinic", table="visits"))
+    table visits of the database clinic
+    """
+    from incrowd.tables.databases.tables import Address, DatabaseFile, Query, is_address, is_database_file
+
+    if is_address(text):
+        return Query.of(Address.parse(text).at(table), query)
+    if is_database_file(text):
+        return Query.of(DatabaseFile.parse(text).at(table), query)
+    if table is not None or query is not None:
+        raise ParameterError("--table and --query need a database: postgresql:///clinic, or a file such as clinic.db.")
+    return Path(text)
+
+
+def called(table: Path | Query) -> str:
+    """What the table is called on the screen."""
+    return table.name if isinstance(table, Path) else str(table)
+
+
+def place(to: str | Path, replace: bool) -> Path | NewTable:
+    """Where a release goes: a file, or a new table."""
+    from incrowd.tables.databases.tables import NewTable, is_address
+
+    if is_address(str(to)):
+        return NewTable.of(str(to), replace=replace)
+    return Path(to)

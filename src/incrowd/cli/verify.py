@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from incrowd.cli.options import takes
-from incrowd.cli.shared import Json, enough_memory, print_json
-from incrowd.cli.table_argument import FileOrTable, Select, Table, table_at
+from incrowd.cli.shared import FileOrTable, Json, Select, Table, enough_memory, print_json, table_at
 from incrowd.errors import ParameterError
 from incrowd.releases.options import VERIFY, Certified, Kept, VerifyOptions
 from incrowd.tables.options import Reading

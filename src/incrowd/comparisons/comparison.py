@@ -14,9 +14,8 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.comparisons.by_rows import RowSplitError, row_split_errors
 from incrowd.comparisons.choices import STANDARDS
-from incrowd.comparisons.recommend import Advice, Recommendation, recommend
+from incrowd.comparisons.recommend import Advice, Recommendation, RowSplitError, recommend, row_split_errors
 from incrowd.comparisons.results import as_frame
 from incrowd.comparisons.scores import ACCURACY, PERSON_ACCURACY, Measure
 from incrowd.comparisons.summary import Summary, SummaryCell

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from incrowd.comparisons.examples import Examples
+from incrowd.comparisons.learners.learner import Examples
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import MethodOrName, find_method
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan

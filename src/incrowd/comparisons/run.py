@@ -15,17 +15,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Unpack
 
-from incrowd.comparisons.by_rows import laboratory_by_rows, trials_by_rows
 from incrowd.comparisons.choices import MAJORITY, UNPROTECTED, Choice, choices, learner_names, own_learners
 from incrowd.comparisons.comparison import Comparison
-from incrowd.comparisons.cost import STARTUP, Cost, measure_cost
 from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.protocol import FiveByTwo, Protocol, find_protocol, protocol_by
+from incrowd.comparisons.recommend import laboratory_by_rows, trials_by_rows
 from incrowd.comparisons.results import Results, digest_of, fingerprints, opened
 from incrowd.comparisons.scores import ACCURACY, PERSON_ACCURACY, Measure, find_measure
 from incrowd.comparisons.subject import Subject, discretized, find_table, read_subject
 from incrowd.comparisons.trial import Laboratory, Result, Setup, Trial, learners_of
-from incrowd.comparisons.workers import run_trials
+from incrowd.comparisons.workers import STARTUP, Cost, measure_cost, run_trials
 from incrowd.errors import ParameterError, guarded, named_option
 from incrowd.methods.catalog import MethodOrName, check_preferences
 from incrowd.tables.options import Wishes
@@ -204,7 +203,7 @@ def compare(
 
     Examples
     --------
-    >>> from incrowd.comparisons.datasets.patients import make_patients
+    >>> from incrowd.comparisons.datasets.invented import make_patients
     >>> from incrowd.comparisons.protocol import FixedSplit
     >>> found = compare(make_patients(600), target="readmitted", methods=["mondrian"], ks=[5], learners=["nb"],
     ...                 protocol=FixedSplit(), jobs=1)

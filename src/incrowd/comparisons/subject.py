@@ -17,7 +17,7 @@ from incrowd.comparisons.persons import RowPersons
 from incrowd.comparisons.protocol import Rows, RowSplit, SplitBy, seed_of
 from incrowd.drawing.wording import counted
 from incrowd.errors import InputError, Notice, ParameterError, SchemaError, named_option
-from incrowd.measures.mdl import mdl_cuts
+from incrowd.measures.information import mdl_cuts
 from incrowd.rows.memory.population import bin_column
 from incrowd.tables.reading.draft import draft_schema, role_by_name
 from incrowd.tables.reading.encode import encode

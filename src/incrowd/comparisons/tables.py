@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from incrowd.comparisons.choices import KADET, UNPROTECTED
 from incrowd.comparisons.comparison import Comparison
-from incrowd.comparisons.cost import in_words
 from incrowd.comparisons.persons import RESAMPLES
 from incrowd.comparisons.recommend import name_of
 from incrowd.comparisons.scores import ACCURACY, LEAST_SHARE, PERSON_ACCURACY, Measure
 from incrowd.comparisons.summary import ENOUGH_FOLDS, Summary, SummaryCell
 from incrowd.comparisons.trial import DONE
+from incrowd.comparisons.workers import in_words
 from incrowd.drawing.wording import counted, percent
 
 

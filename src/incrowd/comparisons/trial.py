@@ -14,10 +14,9 @@ import numpy as np
 import polars as pl
 
 from incrowd.comparisons.choices import KADET, MAJORITY, UNPROTECTED, Choice
-from incrowd.comparisons.examples import Examples, discretize
 from incrowd.comparisons.feeding import Feeding, Parts, feed_release, feed_unprotected
 from incrowd.comparisons.learners.catalog import find_learner
-from incrowd.comparisons.learners.learner import Learner, predicted
+from incrowd.comparisons.learners.learner import Examples, Learner, discretize, predicted
 from incrowd.comparisons.persons import person_quality, person_words
 from incrowd.comparisons.protocol import Protocol, RowSplit, seed_of
 from incrowd.comparisons.releasing import ReleaseRisk, publish_and_score, release_rows, risk_of

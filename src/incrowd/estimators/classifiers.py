@@ -27,11 +27,10 @@ from incrowd.estimators.arrays import (
     target_name,
     without_person,
 )
-from incrowd.models.drawings import export_text
 from incrowd.models.equivalent_table import to_table
+from incrowd.models.exports import export_text, to_pmml
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.pipeline import ModelJob, run_model
-from incrowd.models.pmml import to_pmml
 from incrowd.models.published_tree import PublishedTree
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.frames import to_frame_like

@@ -14,11 +14,11 @@ import polars as pl
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from incrowd.api import show_new_rows
 from incrowd.errors import ParameterError
 from incrowd.estimators.plain_rows import plain_rows
 from incrowd.estimators.releasing import ASKED, Releasing
 from incrowd.methods.catalog import MethodEntry, MethodOrName
-from incrowd.releases.new_rows import show_new_rows
 from incrowd.tables.reading.frames import to_frame_like
 from incrowd.tables.reading.source import Origin, Source
 

@@ -37,10 +37,9 @@ from incrowd.tables.recipe import Recipe, beside_recipe, with_hierarchies
 from incrowd.verification.hidden_cells import HiddenPieces, verify_hidden_cells
 from incrowd.verification.verdict import Verdict
 from incrowd.verification.written_bytes import bytes_check
-from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.option import described, filled
 from incrowd.vocabulary.randomness import fresh_frame
-from incrowd.vocabulary.resources import bytes_of
+from incrowd.vocabulary.resources import Clock, bytes_of
 from incrowd.vocabulary.schema import KEYED
 
 

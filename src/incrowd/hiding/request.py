@@ -24,14 +24,12 @@ from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import Origin
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.streams.body import scratch_full
-from incrowd.tables.streams.draft import draft_stream, shared_values
-from incrowd.tables.streams.encode import Blocks, encode_stream
+from incrowd.tables.streams.encode import Blocks, draft_stream, encode_stream, shared_values
 from incrowd.tables.streams.stream import Stream, open_stream
-from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, LazyColumns, WholeColumn
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.randomness import Randomness
-from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.resources import Clock, Resources
 from incrowd.vocabulary.schema import NOT_RELEASED, STATED, Column, ColumnType, Role, Schema, unknown_column
 
 AUTO = "auto"

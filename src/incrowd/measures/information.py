@@ -3,14 +3,22 @@
 Li, Liu, Baig, Wong, "Information based data anonymization for classification utility" (Data & Knowledge Engineering
 2011), sections 3.1 and 4. A contingency has a row per value of the attribute A and a column per class C; all answers
 are in bits. The printed formulas lack a joint weight in H(C|A) and a sign in H(A'); both are put right here.
+
+Where to cut a number so that the pieces tell the class apart, and when to stop.
+
+Fayyad and Irani, "Multi-Interval Discretization of Continuous-Valued Attributes for Classification Learning"
+(IJCAI 1993).
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
+
+from incrowd.vocabulary.encoded_table import ValueOwners
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -93,3 +101,137 @@ def ratio(part: float, whole: float) -> float:
     if whole > 0:
         return part / whole
     return math.inf if part > 0 else 0.0
+
+
+MAX_FLOAT = 1.7e308  # two floats may differ by more than the largest, which would be infinite
+
+
+def even_cuts(
+    rows: npt.NDArray[np.int64], smallest: int, owners: ValueOwners | None = None, persons: int = 1
+) -> list[int]:
+    """Cuts as soon as a piece has enough rows; the rest below that joins the last piece.
+
+    ``owners``, ``persons``: who has which value, and how many of them each piece has at least, if rows are not persons.
+
+    Examples
+    --------
+    >>> even_cuts(np.array([5, 1, 9, 4, 2]), 5)
+    [1, 3]
+    """
+    places: list[int] = []
+    size, left = 0, int(rows.sum())
+    for place, here in enumerate(rows.tolist(), start=1):
+        size, left = size + here, left - here
+        begin = places[-1] if places else 0
+        if size >= smallest and left >= smallest and _enough(owners, persons, begin, place, len(rows)):
+            places.append(place)
+            size = 0
+    return places
+
+
+def _enough(owners: ValueOwners | None, persons: int, begin: int, place: int, end: int) -> bool:
+    """Whether so many persons are on both sides of a place."""
+    sides = (range(begin, place), range(place, end))
+    return owners is None or all(owners.among(side) >= persons for side in sides)
+
+
+def roundest(low: float, high: float, whole: bool) -> float:
+    """The number at or above ``low`` and below ``high`` with the fewest digits; of several, the one in the middle.
+
+    Examples
+    --------
+    >>> roundest(59_000, 9_001_337, True), roundest(30, 41, True), roundest(37, 38, True)
+    (5000000, 40, 37)
+    >>> roundest(0.1234, 0.1391, False)
+    0.13
+    """
+    middle = (Fraction(low) + Fraction(high)) / 2
+    for exponent in range(math.floor(math.log10(min(high - low, MAX_FLOAT))) + 1, -18, -1):
+        step = Fraction(10) ** exponent
+        for multiple in (round(middle / step), math.ceil(Fraction(low) / step)):
+            cut = int(multiple * step) if whole else float(multiple * step)
+            if low <= cut < high:
+                return cut
+    return low
+
+
+def outer_ends(
+    numbers: npt.NDArray[np.int64] | npt.NDArray[np.float64],
+    rows: npt.NDArray[np.int64],
+    k: int,
+    whole: bool,
+    owners: ValueOwners | None = None,
+) -> tuple[float, float]:
+    """Round numbers near the two ends of a column, with at least k rows beyond each: they tell of no single row.
+
+    ``numbers``, ``rows``: the distinct numbers, ascending, and how many rows have each. ``whole``: whether the ends
+    shall be whole numbers. ``owners``: who has which number, if rows are not persons: k persons are then beyond.
+
+    Examples
+    --------
+    >>> outer_ends(np.arange(17, 91), np.ones(74, np.int64), 5, True)
+    (21, 85)
+    """
+    last = len(numbers) - 1
+    if last < 1:
+        only = numbers[0].item() if len(numbers) else 0
+        return only, only
+    up, down = (rows, rows) if owners is None else owners.met(0, len(numbers))
+    low = min(int(np.searchsorted(np.cumsum(up), k)), last - 1)
+    high = max(last - int(np.searchsorted(np.cumsum(down[::-1]), k)), 1)
+    low_end = roundest(numbers[low].item(), numbers[low + 1].item(), whole)
+    return low_end, max(low_end, roundest(numbers[high - 1].item(), numbers[high].item(), whole))
+
+
+def mdl_cuts(counts: Counts, smallest: int = 1, owners: ValueOwners | None = None) -> list[int]:
+    """The places to cut, each the number of values below it, ascending.
+
+    The best cut (smallest weighted class entropy) of a piece is accepted if its gain pays for describing it:
+    gain > (log2(n - 1) + log2(3^c - 2) - c·H + c1·H1 + c2·H2) / n, with n rows and c, c1, c2 classes present in
+    the piece and its two parts. Accepted parts are cut again.
+
+    ``counts``: rows per value (ascending) and class. ``smallest``: every piece keeps at least that many rows; persons,
+    if ``owners`` says who has which value.
+
+    Examples
+    --------
+    >>> mdl_cuts(np.array([[20, 0], [20, 0], [0, 20], [0, 20]]))
+    [2]
+    >>> mdl_cuts(np.array([[5, 5], [5, 5]]))
+    []
+    """
+    below = np.concatenate([np.zeros((1, counts.shape[1]), np.int64), np.cumsum(counts, axis=0)])
+    cuts: list[int] = []
+    pieces = [(0, len(counts))]
+    while pieces:
+        first, last = pieces.pop()
+        cut = _best_cut(below, first, last, smallest, owners)
+        if cut is not None:
+            cuts.append(cut)
+            pieces += [(first, cut), (cut, last)]
+    return sorted(cuts)
+
+
+def _best_cut(below: Counts, first: int, last: int, smallest: int, owners: ValueOwners | None) -> int | None:
+    """The accepted cut of the values first to last - 1, or None."""
+    whole = below[last] - below[first]
+    rows = int(whole.sum())
+    if last - first < 2 or rows < max(2, 2 * smallest if owners is None else smallest):
+        return None
+    left = below[first + 1 : last] - below[first]
+    right = whole - left
+    sizes = (left.sum(axis=1), right.sum(axis=1)) if owners is None else owners.sides(first, last)
+    large = (sizes[0] >= smallest) & (sizes[1] >= smallest)
+    if not large.any():
+        return None
+    inner = np.where(large, bits(left) + bits(right), np.inf)
+    best = int(np.argmin(inner))
+    inside = float(bits(whole[None])[0])
+    gain = (inside - float(inner[best])) / rows
+    sides = np.stack([left[best], right[best]])
+    present = (sides > 0).sum(axis=1)
+    classes = int((whole > 0).sum())
+    weights = sides.sum(axis=1)
+    entropies = bits(sides) / np.maximum(weights, 1)
+    delta = np.log2(3.0**classes - 2) - (classes * inside / rows - float((present * entropies).sum()))
+    return first + 1 + best if gain > (np.log2(rows - 1) + delta) / rows else None

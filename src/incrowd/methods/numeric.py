@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.measures.mdl import even_cuts, mdl_cuts, outer_ends, roundest
+from incrowd.measures.information import even_cuts, mdl_cuts, outer_ends, roundest
 from incrowd.methods.method import Population
 from incrowd.plan.steps import Bin, Spread, Step
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, ValueOwners

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import ParameterError
-from incrowd.measures.mdl import even_cuts
+from incrowd.measures.information import even_cuts
 from incrowd.methods.catalog import METHODS
 from incrowd.methods.method import Combinations, Method, Population, Presence
 from incrowd.methods.numeric import FEW, public_cuts, round_cuts

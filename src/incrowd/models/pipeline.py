@@ -31,10 +31,9 @@ from incrowd.errors import (
     guarded,
     named_option,
 )
-from incrowd.models.drawings import plot_tree
+from incrowd.models.exports import plot_tree, to_pmml
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.options import ModelOptions
-from incrowd.models.pmml import to_pmml
 from incrowd.models.published_tree import PublishedTree, model_data, write_model
 from incrowd.report.certificate import hmac_of, owner_key
 from incrowd.rows.one_machine import input_file
@@ -55,12 +54,12 @@ from incrowd.verification.owners import Numbers
 from incrowd.verification.spans import MOST_VISITS, verify_spans
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.certificates import versions
-from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.encoded_table import EncodedTable, OwnedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import described, filled
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.requirement import Together
+from incrowd.vocabulary.resources import Clock
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 _SCORES = {"c45": "gain_ratio", "id3": "gain"}

@@ -139,7 +139,7 @@ class PublishedTree:
         Drawing
             Notebooks show it; ``.save("tree.svg")`` writes it.
         """
-        from incrowd.models.drawings import plot_tree
+        from incrowd.models.exports import plot_tree
 
         drawing = plot_tree(self, max_depth=max_depth)
         return drawing if ax is None else drawing.on(ax)

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.feeding import Feeding, Parts, feed_release, feed_unprotected, learnable
 from incrowd.comparisons.learners.c45 import C45Learner
-from incrowd.comparisons.learners.learner import predicted
+from incrowd.comparisons.learners.learner import Examples, predicted
 from incrowd.comparisons.persons import Right, RowPersons, person_quality
 from incrowd.comparisons.protocol import FixedSplit, Rows, RowSplit
 from incrowd.comparisons.releasing import without_unused

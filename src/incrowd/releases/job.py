@@ -17,14 +17,13 @@ from incrowd.tables.reading.read import is_known, of_population, read
 from incrowd.tables.reading.source import is_spark_frame
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.request import InputFile, Request
-from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.coarsening import NONE, TOP, Coarsening, coarsenings
 from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
 from incrowd.vocabulary.keying import Keying
 from incrowd.vocabulary.persons import ORPHANS
 from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE
 from incrowd.vocabulary.requirement import KAnonymity, Together, with_subjects
-from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.resources import Clock, Resources
 from incrowd.vocabulary.schema import KEYED, Column, Role, Schema
 
 if TYPE_CHECKING:
@@ -289,8 +288,12 @@ class Job:
         if recipe.lose is None:
             return
         from incrowd.vocabulary.requirements.closeness import ConfidenceCap
-        from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-        from incrowd.vocabulary.requirements.powers import PowerBound
+        from incrowd.vocabulary.requirements.diversity import (
+            DistinctDiversity,
+            EntropyDiversity,
+            PowerBound,
+            RecursiveDiversity,
+        )
 
         # a group keeps or breaks these by itself, whichever other rows there are
         of_groups = (KAnonymity, DistinctDiversity, EntropyDiversity, RecursiveDiversity, ConfidenceCap, PowerBound)

@@ -10,10 +10,10 @@ import polars as pl
 
 from incrowd.errors import Notice
 from incrowd.risk.safe_harbor import OLDEST, ItemFinding, found_kinds, this_year
-from incrowd.tables.preset import Preset
 from incrowd.tables.reading.coarsen import coarsened, unreadable
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe
+from incrowd.tables.recipe_checks import Preset
 from incrowd.vocabulary.coarsening import Coarsening
 from incrowd.vocabulary.schema import NOT_RELEASED, Role
 

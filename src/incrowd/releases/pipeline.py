@@ -217,7 +217,7 @@ def _as_known(job: Job, scratch: Path) -> Path | None:
     """The file to read, if there is one: what only another package can read is converted in the scratch folder."""
     if job.path is None or not job.path.is_file() or is_known(job.path):
         return job.path
-    from incrowd.tables.reading.foreign import convert, converter_of
+    from incrowd.tables.reading.read import convert, converter_of
 
     if (converter := converter_of(job.path)) is None:
         return job.path
@@ -358,7 +358,7 @@ def _hierarchies(
 def notices_asked(job: Job) -> Iterator[Notice]:
     """What the user should know about what was asked for."""
     if job.path is not None and job.path.is_file() and not is_known(job.path):
-        from incrowd.tables.reading.foreign import conversion_notice, converter_of
+        from incrowd.tables.reading.read import conversion_notice, converter_of
 
         if (converter := converter_of(job.path)) is not None:
             yield conversion_notice(converter)

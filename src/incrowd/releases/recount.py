@@ -302,7 +302,7 @@ def _own_form(path: Path, delimiter: str | None, encoding: str | None) -> FileFo
     from incrowd.tables.reading.read import check_file
 
     if path.is_dir():
-        from incrowd.tables.streams.parquet import open_parquet
+        from incrowd.tables.reading.columnar import open_parquet
 
         open_parquet(path)
         return FileForm("parquet")

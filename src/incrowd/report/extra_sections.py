@@ -1,7 +1,4 @@
-"""Sections that not every report has: attacks, earlier releases, unchanged columns, utility.
-
-Measured risk as a section of the report of a release.
-"""
+"""Sections that not every report has: measured risk, attacks, earlier releases, unchanged columns, utility."""
 
 from __future__ import annotations
 
@@ -11,9 +8,17 @@ from typing import TYPE_CHECKING
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import bullets, figure, folded, pairs, paragraph, section, table
 from incrowd.drawing.wording import counted, listed, percent, sentence, short_number, unbroken
-from incrowd.report.attack_facts import LEAK, NO_LEAK, NOT_RUN, AttackFact, AttackFacts, attack_summary
+from incrowd.report.attack_facts import (
+    LEAK,
+    NO_LEAK,
+    NOT_RUN,
+    AttackFact,
+    AttackFacts,
+    EarlierRelease,
+    attack_summary,
+    joint_sentence,
+)
 from incrowd.report.charts import FORM_COLOURS, accuracy_bars, form_bar, loss_bars
-from incrowd.report.earlier_facts import EarlierRelease, joint_sentence
 from incrowd.report.facts import Accuracy, Facts
 from incrowd.report.unchanged_facts import alone_sentence, effective_sentence, singling_out_line
 from incrowd.report.utility_facts import Utility

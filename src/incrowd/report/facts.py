@@ -43,8 +43,7 @@ from incrowd.vocabulary.requirement import (
 from incrowd.vocabulary.schema import ColumnType, Schema
 
 if TYPE_CHECKING:
-    from incrowd.report.attack_facts import AttackFacts
-    from incrowd.report.earlier_facts import Earlier
+    from incrowd.report.attack_facts import AttackFacts, Earlier
     from incrowd.risk.assessment import Risk
 
 

@@ -167,7 +167,7 @@ def _trust(facts: Facts) -> dict[str, str]:
 
         entries["attacks"] = attack_summary(facts.attacks)
     if facts.earlier is not None:
-        from incrowd.report.earlier_facts import joint_sentence
+        from incrowd.report.attack_facts import joint_sentence
 
         entries["earlier"] = joint_sentence(facts.earlier)
     return entries

@@ -12,7 +12,7 @@ import polars as pl
 
 from incrowd.errors import HeaderError
 from incrowd.tables.reading.convert import parse_dates
-from incrowd.tables.reading.dictionary import distinct
+from incrowd.tables.reading.source import distinct
 from incrowd.vocabulary.schema import unknown_column
 
 Whole = npt.NDArray[np.int64]

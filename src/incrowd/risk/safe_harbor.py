@@ -1,7 +1,4 @@
-"""The Safe Harbor checklist of HIPAA: eighteen kinds of identifiers, looked for by name and by content.
-
-The eighteen identifiers of HIPAA's Safe Harbor: what each is called, and how it is looked for.
-"""
+"""The Safe Harbor checklist of HIPAA: eighteen kinds of identifiers, looked for by name and by content."""
 
 from __future__ import annotations
 

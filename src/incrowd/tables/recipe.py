@@ -72,7 +72,7 @@ from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, 
 from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, STATED, Column, ColumnType, Role, Schema, unknown_column
 
 if TYPE_CHECKING:
-    from incrowd.tables.preset import Preset
+    from incrowd.tables.recipe_checks import Preset
 
 DEFAULT_METHOD = "kactus-plus"
 """It shows two to three times as much as ``kactus``, leaves nobody out and keeps the accuracy of classifiers best."""
@@ -344,7 +344,7 @@ def _on_preset(name: str | None, data: Mapping[str, Any]) -> Recipe:
     stated = {key: value for key, value in data.items() if value is not None and key != "preset"}
     if name is None:
         return Recipe(**stated)
-    from incrowd.tables.preset import read_preset
+    from incrowd.tables.recipe_checks import read_preset
 
     preset = read_preset(name)
     return Recipe(**{**preset.settings, **stated, "preset": preset})

@@ -1,18 +1,65 @@
-"""What the parts of a recipe are checked for, in the words of its file."""
+"""What the parts of a recipe are checked for, in the words of its file.
+
+Presets: recipe fragments by name, each a small YAML file that one can read (``incrowd presets NAME``).
+
+The JSON Schema of recipes, made from the options as they are declared: editors complete and check by it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
+from importlib.resources import files
 from typing import Any
 
 from incrowd.errors import ParameterError, SchemaError, option_name
-from incrowd.tables.options import Reading
+from incrowd.tables.options import RELEASE, Reading
 from incrowd.vocabulary.coarsening import coarsenings
-from incrowd.vocabulary.option import nearest, options_of
+from incrowd.vocabulary.option import Declared, Kind, nearest, options_of
 from incrowd.vocabulary.persons import LINKED_METHODS, Persons
-from incrowd.vocabulary.schema import Role
+from incrowd.vocabulary.schema import ColumnType, Role
+
+_ORDER = ("research", "public", "safe-harbor")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """What a preset asks for."""
+
+    name: str  # what it is called
+    settings: Mapping[str, Any] = field(default_factory=dict)  # what it says in a recipe's own keys
+    # for kinds of identifiers that are looked for: the role, or the rule, of a column in which one is found
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    sensitive: str | None = None  # what is required of every sensitive column, in words
+
+
+def preset_names() -> tuple[str, ...]:
+    """The presets there are."""
+    return _ORDER
+
+
+def preset_text(name: str) -> str:
+    """The file of a preset."""
+    if name not in _ORDER:
+        likely = nearest(name, {known: known for known in _ORDER})
+        raise ParameterError(f"There is no preset {str(name)!r}.{likely} Known: {', '.join(_ORDER)}.")
+    return files("incrowd.tables").joinpath("presets", f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def read_preset(name: str) -> Preset:
+    """A preset by its name.
+
+    Examples
+    --------
+    >>> read_preset("public").settings["k"], read_preset("safe-harbor").kinds["ZIP codes"]
+    (20, 'zip3')
+    """
+    from incrowd.vocabulary.plain_data import read_plain_yaml
+
+    data = dict(read_plain_yaml(preset_text(name), f"The preset {name}"))
+    return Preset(name, kinds=data.pop("kinds", {}), sensitive=data.pop("sensitive", None), settings=data)
+
 
 READING_KEYS = tuple(one.name for one in options_of(Reading))
 
@@ -80,7 +127,6 @@ def with_role(columns: Mapping[str, Any], role: Role, names: Sequence[str]) -> d
 
 def check_preset(preset: object) -> None:
     """Raise unless it is a preset."""
-    from incrowd.tables.preset import Preset
 
     if not isinstance(preset, Preset):
         raise ParameterError("A preset is named in a recipe's file, or beside it: release(…, preset='public').")
@@ -125,3 +171,72 @@ def not_linked(name: str, own: str) -> str:
     """That a method makes no releases in which persons can be followed."""
     option = option_name("keep_link", "--keep-link")
     return f"{name} groups rows, and {option} takes groups of persons: {own} makes them. Name no method."
+
+
+FILE_NAME = "recipe.schema.json"
+"""What the schema is called beside a recipe."""
+_TEXTS = {"type": ["array", "null"], "items": {"type": ["string", "number", "boolean"]}}
+_NAMES = {"type": ["array", "null"], "items": {"type": "string"}}
+_KINDS: dict[Kind, dict[str, Any]] = {
+    Kind.TEXT: {"type": ["string", "null"]},
+    Kind.TEXTS: _TEXTS,
+    Kind.NAMES: _NAMES,
+    Kind.WHOLE: {"type": ["integer", "null"], "minimum": 1},
+    Kind.SWITCH: {"type": ["boolean", "null"]},
+    Kind.YES_NO: {"type": ["boolean", "null"]},
+    Kind.FILE: {"type": ["string", "null"]},
+    Kind.SETTINGS: {"type": ["object", "null"]},
+    Kind.RENAMED: {"type": ["object", "null"], "additionalProperties": {"type": "string"}},
+    Kind.SETS: {
+        "type": ["array", "null"],
+        "items": {
+            "type": "object",
+            "properties": {"columns": {"type": "array", "items": {"type": "string"}}, "k": {"type": "integer"}},
+            "required": ["columns"],
+            "additionalProperties": False,
+        },
+    },
+}
+_COLUMN = {
+    "type": "object",
+    "properties": {
+        "role": {"enum": [str(role) for role in Role], "description": "What the column is."},
+        "type": {"enum": [str(kind) for kind in ColumnType], "description": "What its values are."},
+        "order": {**_TEXTS, "description": "Its values from low to high, if it is ordered."},
+        "hierarchy": {"type": ["string", "null"], "description": "The file of its hierarchy, beside the recipe."},
+    },
+    "additionalProperties": False,
+}
+
+
+def recipe_schema() -> dict[str, Any]:
+    """The schema of a recipe, as plain data."""
+    options = [one for groups in RELEASE.values() for group in groups for one in options_of(group)]
+    properties = {one.name: _property(one) for one in options if one.key == one.name}
+    properties["require"] = {"anyOf": [{"type": "string"}, _NAMES], "description": properties["require"]["description"]}
+    sets = {"anyOf": [{"type": "string"}, {"type": "array", "items": _TEXTS}]}
+    properties["apart"] = {**properties["apart"], "additionalProperties": sets}
+    properties["lose"]["type"] = ["string", "number", "null"]
+    properties["columns"] = {
+        "type": ["object", "null"],
+        "description": "What each column is; those that are not named keep what is drafted from the data.",
+        "additionalProperties": _COLUMN,
+    }
+    properties["reading"] = {
+        "type": ["object", "null"],
+        "description": "How the file is read.",
+        "properties": {one.name: _property(one) for one in options_of(Reading)},
+        "additionalProperties": False,
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A recipe of incrowd: what is released, and how",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _property(one: Declared) -> dict[str, Any]:
+    kind = _KINDS.get(one.option.kind, {"enum": [*one.option.example.split("|"), None]})
+    return {**kind, "description": one.option.help}

@@ -63,7 +63,7 @@ def settle_stream(stream: Stream, recipe: Recipe, scratch: Path) -> tuple[Schema
 
     What is refused or dropped is counted on all rows, in the scratch folder.
     """
-    from incrowd.tables.streams.draft import draft_stream, shared_values
+    from incrowd.tables.streams.encode import draft_stream, shared_values
 
     draft, draft_notices = draft_stream(stream, recipe.target)
     schema, notices = settled_roles(draft, recipe, lambda names: shared_values(stream, names, scratch))

@@ -24,8 +24,17 @@ from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Place, Seat
 from incrowd.rows.memory.held import Draft, EmbeddedEngine
-from incrowd.testing.engines import BlockedEngine
-from incrowd.testing.tables import AWKWARD, SHARED, TARGET, Case, any_case, new_rows, owned, random_owners
+from incrowd.testing.tables import (
+    AWKWARD,
+    SHARED,
+    TARGET,
+    BlockedEngine,
+    Case,
+    any_case,
+    new_rows,
+    owned,
+    random_owners,
+)
 from incrowd.vocabulary.encoded_table import Codes, EncodedTable
 from incrowd.vocabulary.forms import PAIR
 from incrowd.vocabulary.preferences import INDIFFERENT

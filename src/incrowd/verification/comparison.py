@@ -10,8 +10,14 @@ from typing import Any
 import numpy as np
 
 from incrowd.verification.coded import CodedCells, add_to, ask, shown_cells
-from incrowd.verification.compared_numbers import ROWS, NumberComparison, own_number
-from incrowd.verification.compared_values import ValueComparison, is_held, is_spelled
+from incrowd.verification.compared_values import (
+    ROWS,
+    NumberComparison,
+    ValueComparison,
+    is_held,
+    is_spelled,
+    own_number,
+)
 from incrowd.verification.opening import column, create_macros, register
 from incrowd.verification.request import Expected, Original
 from incrowd.verification.shown import CountsComparison, Forms, PieceOfCounts, add_forms, count_forms

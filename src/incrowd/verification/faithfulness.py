@@ -3,7 +3,7 @@
 What a released quasi-identifier cell may hold, given the row's own value: nothing; the value; a set with the
 value in it; the name of a group above it in its hierarchy; an interval around it; for numbers, the mean over the rows
 it speaks for, or the middle of an interval around it; the counts of all values of its class. All other columns must be
-exactly as they were, or as a key makes them (:mod:`incrowd.verification.keyed`).
+exactly as they were, or as a key makes them (:mod:`incrowd.verification.column_rules`).
 """
 
 from __future__ import annotations

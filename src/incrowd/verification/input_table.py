@@ -24,11 +24,10 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import FileFormatError, VerificationError
-from incrowd.verification.coarse import coarsen
 from incrowd.verification.coded import CodedCells
+from incrowd.verification.column_rules import UNKEYED, coarsen, make_keyed
 from incrowd.verification.database_files import copy_of_rows
 from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
-from incrowd.verification.keyed import UNKEYED, make_keyed
 from incrowd.verification.meaning import CellMeaning, decide_all
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile, Original, Originals

@@ -16,9 +16,10 @@ import numpy as np
 
 from incrowd.verification.beside import coded_table
 from incrowd.verification.class_sizes import sizes_of
+from incrowd.verification.column_rules import UNKEYED, pseudonym_checks
 from incrowd.verification.faithfulness import verify_release
+from incrowd.verification.forbidden_cells import PRESET, RareValues, safe_harbor_check
 from incrowd.verification.input_table import InputTable, ReleasedColumn, all_rows, encoded, originals
-from incrowd.verification.keyed import UNKEYED, pseudonym_checks
 from incrowd.verification.limits import limit_checks
 from incrowd.verification.opening import column, connect, open_file, open_table, register
 from incrowd.verification.order import (
@@ -31,10 +32,8 @@ from incrowd.verification.order import (
 from incrowd.verification.owners import Owners, with_days
 from incrowd.verification.population import People
 from incrowd.verification.pseudonyms import person_pseudonym_checks
-from incrowd.verification.rare_values import RareValues
 from incrowd.verification.request import Expected, Original, Originals, Request
 from incrowd.verification.requirements import Further
-from incrowd.verification.safe_harbor import PRESET, safe_harbor_check
 from incrowd.verification.together import CodedTable
 from incrowd.verification.two_tables import PersonsTable
 from incrowd.verification.unchanged_counts import UnchangedCounts

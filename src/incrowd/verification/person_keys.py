@@ -1,7 +1,7 @@
 """Persons where nobody sees all of them: each is known by a salted digest of its spelling, the same everywhere.
 
 Rows are spread over many machines, and what a piece of a release is compared with is shown to be the input by a sum
-(:mod:`incrowd.verification.person_keys`), its persons among the cells. So persons can be counted where the pieces are.
+(see below), its persons among the cells. So persons can be counted where the pieces are.
 
 Whether two piles of rows are the same, told without putting them side by side.
 

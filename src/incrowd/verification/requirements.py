@@ -27,8 +27,12 @@ from incrowd.verification.verdict import Check
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import Columnwise
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
-from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from incrowd.vocabulary.requirements.powers import PowerBound
+from incrowd.vocabulary.requirements.diversity import (
+    DistinctDiversity,
+    EntropyDiversity,
+    PowerBound,
+    RecursiveDiversity,
+)
 from incrowd.vocabulary.schema import ColumnType, unknown_column
 
 Answer = tuple[list[int], str]

@@ -14,9 +14,9 @@ from incrowd.verification.alone import count_alone
 from incrowd.verification.beside import MOST_CELLS
 from incrowd.verification.class_sizes import Promises, open_written, recount_promises, sizes_of, unify
 from incrowd.verification.coded import CodedCells
+from incrowd.verification.column_rules import form_check
 from incrowd.verification.delimited import check_count
 from incrowd.verification.faithfulness import open_pair
-from incrowd.verification.keyed import form_check
 from incrowd.verification.opening import column, connect, guarded, register
 from incrowd.verification.owners import Owners
 from incrowd.verification.person_counts import recount_persons

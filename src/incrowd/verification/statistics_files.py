@@ -21,7 +21,7 @@ from typing import Any
 
 from incrowd.errors import FileFormatError, MissingPackageError
 from incrowd.verification.workbook import moment_column, number_column
-from incrowd.vocabulary.statistics_files import DAY, NUMBER, TEXT, write_statistics
+from incrowd.vocabulary.forms import DAY, NUMBER, TEXT, write_statistics
 
 BY_PANDAS = ("stata", "sas")
 """What pandas reads."""

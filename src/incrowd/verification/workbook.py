@@ -15,7 +15,7 @@ from typing import Any
 
 from incrowd.errors import FileFormatError, MissingPackageError
 from incrowd.verification.request import InputFile
-from incrowd.vocabulary.workbook import PARTS, SHEET, SHEET_HEAD, SHEET_TAIL, column_letters
+from incrowd.vocabulary.forms import PARTS, SHEET, SHEET_HEAD, SHEET_TAIL, column_letters
 
 
 def sheet_table(file: InputFile) -> Any:

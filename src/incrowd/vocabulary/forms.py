@@ -5,13 +5,22 @@
     strict   plain values: the group's own value, a set, an interval, or nothing
     counts   for each group and attribute all values with their counts, the same text in all rows of the group
     pair     the same counts as a table of groups, beside a table of rows
+
+The one way in which a release is a file of SPSS or Stata, and what such a file cannot hold.
+
+Numbers are doubles, days are days, everything else is text, and a missing text is an empty one. There are no labels,
+and no time: the moment of writing, which the library puts into the header, is always the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import datetime as dt
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from incrowd.errors import OutputError, ParameterError
 
@@ -114,3 +123,160 @@ def groups_key(columns: Iterable[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_APPLIED = ' applyNumberFormat="1"'
+_STYLE = '<xf numFmtId="{}" fontId="0" fillId="0" borderId="0"{}/>'
+
+SHEET = "xl/worksheets/sheet1.xml"
+"""The file with the cells."""
+SHEET_HEAD = f'{_XML}<worksheet xmlns="{_MAIN}"><sheetData>'.encode()
+SHEET_TAIL = b"</sheetData></worksheet>"
+DAYS_BEFORE_1970 = 25_569
+"""The number that a sheet has for the first day of 1970."""
+FIRST_DAY = 61
+"""The first of March 1900: of days before it programs have different opinions."""
+MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 1 << 20, 1 << 14, 32_767
+"""What a sheet and a cell can hold."""
+
+PARTS = {
+    name: (_XML + text).encode()
+    for name, text in {
+        "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        '<Default Extension="xml" ContentType="application/xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/styles.xml" ContentType="{_TYPE}.styles+xml"/>'
+        f'<Override PartName="/{SHEET}" ContentType="{_TYPE}.worksheet+xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{_PACKAGE}/relationships">'
+        f'<Relationship Id="rId1" Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}">'
+        '<sheets><sheet name="release" sheetId="1" r:id="rId1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}/relationships">'
+        f'<Relationship Id="rId1" Type="{_OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>'
+        f'<Relationship Id="rId2" Type="{_OFFICE}/styles" Target="styles.xml"/></Relationships>',
+        "xl/styles.xml": f'<styleSheet xmlns="{_MAIN}">'
+        '<numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/></numFmts>'
+        '<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>'
+        '<fills count="2"><fill><patternFill patternType="none"/></fill>'
+        '<fill><patternFill patternType="gray125"/></fill></fills>'
+        '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>'
+        f'<cellStyleXfs count="1">{_STYLE.format(0, "")}</cellStyleXfs>'
+        f'<cellXfs count="2">{_STYLE.format(0, "")}{_STYLE.format(164, _APPLIED)}</cellXfs>'
+        '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>',
+    }.items()
+}
+"""The other files: their names in the archive, and all that is in them."""
+
+
+def column_letters(place: int) -> str:
+    """What a sheet calls a column.
+
+    Examples
+    --------
+    >>> column_letters(0), column_letters(26)
+    ('A', 'AA')
+    """
+    letters = ""
+    while place >= 0:
+        place, letter = divmod(place, 26)
+        letters, place = chr(ord("A") + letter) + letters, place - 1
+    return letters
+
+
+TEXT, NUMBER, DAY = "text", "number", "day"
+"""What a column is."""
+_EXACT = 2**53  # up to it a double holds every whole number
+_MOST_LETTERS = {"spss": 32_767, "stata": 2_045}  # bytes of a text
+_MOST_NAME = {"spss": 64, "stata": 32}  # bytes of a name, letters of a name
+_NAME = {"spss": r"[^\W\d_][\w.@#$]*(?<![._])", "stata": r"[^\W\d]\w*"}
+_LARGEST = {"spss": 1.7e308, "stata": 8.9e307}  # larger ones mean missing
+_RESERVED = {
+    "spss": "all and by eq ge gt le lt ne not or to with",
+    "stata": "_all _b byte _coef _cons double float if in int long _n _pi _pred _rc _skip strl using with",
+}
+_FIRST_DAY = {"spss": dt.date(1582, 10, 15), "stata": dt.date(100, 1, 1)}
+_TIME = {
+    "spss": (rb"\A.{92}(.{17})", b"01 Jan 8000:00:00"),
+    "stata": (rb"<timestamp>\x11(.{17})</timestamp>", b"01 Jan 1980 00:00"),
+}
+
+Columns = Mapping[str, tuple[str, Sequence[Any]]]
+"""For each column what it is, and its cells; None is missing."""
+
+
+def troubles(columns: Columns, kind: str) -> Iterator[str]:
+    """What a file of this kind cannot hold, one sentence for each reason."""
+    names = list(columns)
+    strange = [name for name in names if not _is_name(name, kind)]
+    if strange:
+        yield f"{_listed(strange)} no name that such a file can have. Rename the columns"
+    folded = [name.lower() for name in names]
+    if twins := [name for name in names if kind == "spss" and folded.count(name.lower()) > 1]:
+        yield f"{_listed(twins)} told apart by capitals only, which such a file cannot. Rename the columns"
+    for words, holds in (
+        (f"texts of more than {_MOST_LETTERS[kind]:,} bytes, a NUL or, for SPSS, spaces at their end", _is_text),
+        ("numbers that a double does not hold exactly, or that mean missing there", _is_number),
+        ("days that lie too far back", _is_day),
+    ):
+        bad = [name for name, (what, cells) in columns.items() if any(not holds(cell, what, kind) for cell in cells)]
+        if bad:
+            verb = "has" if len(bad) == 1 else "have"
+            yield f"{', '.join(map(repr, bad))} {verb} {words}. Write CSV or Parquet"
+
+
+def write_statistics(columns: Columns, path: Path, kind: str) -> None:
+    """Write the columns, all of which such a file can hold."""
+    import polars as pl
+    import pyreadstat
+
+    dtypes = {TEXT: pl.String(), NUMBER: pl.Float64(), DAY: pl.Date()}
+    frame = pl.DataFrame(
+        [
+            pl.Series(name, ["" if what == TEXT and cell is None else cell for cell in cells], dtypes[what])
+            for name, (what, cells) in columns.items()
+        ]
+    )
+    if kind == "spss":
+        pyreadstat.write_sav(frame, str(path))
+    else:
+        pyreadstat.write_dta(frame, str(path), version=14)
+    pattern, always = _TIME[kind]
+    with path.open("r+b") as file:
+        moment = re.search(pattern, file.read(4096), re.DOTALL)
+        assert moment is not None
+        file.seek(moment.start(1))
+        file.write(always)
+
+
+def _is_name(name: str, kind: str) -> bool:
+    size = len(name.encode()) if kind == "spss" else len(name)
+    plain = re.fullmatch(_NAME[kind], name) is not None and size <= _MOST_NAME[kind]
+    typed = kind == "stata" and re.fullmatch(r"str\d+", name) is not None
+    return plain and not typed and name.lower() not in _RESERVED[kind].split()
+
+
+def _is_text(cell: Any, what: str, kind: str) -> bool:
+    if what != TEXT or cell is None:
+        return True
+    long = len(cell.encode()) > _MOST_LETTERS[kind]
+    return not long and "\0" not in cell and not (kind == "spss" and cell.endswith(" "))
+
+
+def _is_number(cell: Any, what: str, kind: str) -> bool:
+    if what != NUMBER or cell is None:
+        return True
+    return math.isfinite(cell) and abs(cell) <= _LARGEST[kind] and (isinstance(cell, float) or abs(cell) <= _EXACT)
+
+
+def _is_day(cell: Any, what: str, kind: str) -> bool:
+    return what != DAY or cell is None or cell >= _FIRST_DAY[kind]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(map(repr, names))} {'is' if len(names) == 1 else 'are'}"

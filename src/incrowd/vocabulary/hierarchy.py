@@ -137,7 +137,7 @@ class Hierarchy:
         Drawing
             Notebooks show it; ``.save("hierarchy.svg")`` writes it.
         """
-        from incrowd.vocabulary.hierarchy_drawing import hierarchy_drawing
+        from incrowd.vocabulary.views import hierarchy_drawing
 
         drawing = hierarchy_drawing(self)
         return drawing if ax is None else drawing.on(ax)

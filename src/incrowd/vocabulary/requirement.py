@@ -256,9 +256,13 @@ class OnPopulation(FurtherRequirement):
 
 if TYPE_CHECKING:  # each kind, so that whoever decides by kind is seen to decide for all; they are imported when used
     from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
-    from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+    from incrowd.vocabulary.requirements.diversity import (
+        DistinctDiversity,
+        EntropyDiversity,
+        PowerBound,
+        RecursiveDiversity,
+    )
     from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
-    from incrowd.vocabulary.requirements.powers import PowerBound
 
     Columnwise: TypeAlias = (
         DistinctDiversity
@@ -348,9 +352,13 @@ class Together:
 def part_from_json(data: dict[str, Any]) -> Columnwise | OfPopulation:
     """A single requirement beyond k from its plain data."""
     from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
-    from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+    from incrowd.vocabulary.requirements.diversity import (
+        DistinctDiversity,
+        EntropyDiversity,
+        PowerBound,
+        RecursiveDiversity,
+    )
     from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
-    from incrowd.vocabulary.requirements.powers import PowerBound
 
     match data:
         case {"is": "distinct l-diversity", "l": l, "on": on}:

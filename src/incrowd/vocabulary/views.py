@@ -1,13 +1,92 @@
-"""What notebooks show of schemas, hierarchies and verdicts, in the colours of the reports."""
+"""What notebooks show of schemas, hierarchies and verdicts, in the colours of the reports.
+
+A hierarchy as a drawing: a column for each level, the whole at the left, each group as high as its leaves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
+from incrowd.drawing.drawing import Drawing, ink
 from incrowd.drawing.markup import Html, element, text, texts
 from incrowd.drawing.page import page, standing, table, tiles
+from incrowd.drawing.svg import WIDTH, fitted, picture, rect, words
 from incrowd.drawing.wording import Tone, counted, listed, sentence
+
+if TYPE_CHECKING:
+    from incrowd.vocabulary.hierarchy import Hierarchy
+
+
+MOST_ROWS = 60  # more would not be read: then the lower levels are left out
+_ROW, _GAP = 22.0, 4.0
+
+
+@dataclass(frozen=True)
+class _Box:
+    """A node: its level from the left, the first row it takes, and how many."""
+
+    label: str
+    level: int
+    row: int
+    rows: int
+
+
+def hierarchy_drawing(hierarchy: Hierarchy) -> Drawing:
+    """The levels from the root on, as far as their nodes can be read."""
+    levels = _readable(hierarchy)
+    boxes = _boxes(hierarchy, levels)
+    title = f"Hierarchy of {hierarchy.name}: {counted(len(hierarchy.leaves), 'leaf').replace('leafs', 'leaves')}"
+    if levels < hierarchy.height:
+        title += f", the upper {levels} of {hierarchy.height} levels"
+    return Drawing(title, _picture(title, boxes, levels), partial(_draw, boxes, levels))
+
+
+def _readable(hierarchy: Hierarchy) -> int:
+    """The deepest level that has few enough nodes."""
+    fits = [level for level in range(1, hierarchy.height + 1) if len(set(hierarchy.at_level(level))) <= MOST_ROWS]
+    return max(fits)
+
+
+def _boxes(hierarchy: Hierarchy, levels: int) -> list[_Box]:
+    """Each node once, at its own level; one that ends early leaves the levels after it empty."""
+    ends = list(dict.fromkeys(hierarchy.at_level(levels).tolist()))
+    boxes: dict[int, _Box] = {}
+    for row, end in enumerate(ends):
+        node = end
+        while True:
+            known = boxes.get(node)
+            first = row if known is None else known.row
+            boxes[node] = _Box(hierarchy.labels[node], int(hierarchy.depths[node]) - 1, first, row - first + 1)
+            if node == 0:
+                break
+            node = hierarchy.parents[node]
+    return list(boxes.values())
+
+
+def _picture(title: str, boxes: Sequence[_Box], levels: int) -> Html:
+    wide = WIDTH / levels
+    parts = []
+    for box in boxes:
+        x, y = box.level * wide, box.row * _ROW
+        parts.append(rect(x + 0.5, y + 0.5, wide - _GAP, box.rows * _ROW - _GAP, "frame leaf", box.label, rx=4))
+        label = fitted(box.label, wide - _GAP - 16)
+        parts.append(words(label, (x + 8, y + (box.rows * _ROW - _GAP) / 2 + 4.5), kind="label", tip=box.label))
+    return picture(title, parts, WIDTH, max(box.row + box.rows for box in boxes) * _ROW)
+
+
+def _draw(boxes: Sequence[_Box], levels: int, axes: Any) -> None:
+    for box in boxes:
+        middle = box.row + box.rows / 2
+        style = {"color": ink("tint"), "edgecolor": ink("quiet")}
+        axes.barh(middle, 0.94, left=box.level, height=box.rows - 0.1, **style)
+        axes.text(box.level + 0.05, middle, box.label, ha="left", va="center")
+    axes.set_xlim(0, levels)
+    axes.set_ylim(max(box.row + box.rows for box in boxes), 0)
+    axes.set_axis_off()
+
 
 COLUMN_CHECKS = ("faithful", "untouched", "recomputed")
 

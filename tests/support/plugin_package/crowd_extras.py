@@ -24,7 +24,7 @@ from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.released_value import Suppressed
 from incrowd.vocabulary.requirement import Requirement
-from incrowd.vocabulary.requirements.powers import PowerBound
+from incrowd.vocabulary.requirements.diversity import PowerBound
 
 if log := os.environ.get("CROWD_EXTRAS_LOG"):
     with Path(log).open("a", encoding="utf-8") as file:

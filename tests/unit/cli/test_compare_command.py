@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.datasets.visits import make_visits
 from support.waiting import PATIENCE, wait_until
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import incrowd
 from incrowd.cli.main import app
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import ParameterError
 from incrowd.plan.plan_file import read_plan
 from incrowd.tables.recipe import read_recipe

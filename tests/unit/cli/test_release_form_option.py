@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from incrowd.cli.main import app
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import ParameterError
 from incrowd.plan.plan_file import read_plan
 from incrowd.tables.recipe import read_recipe

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from incrowd.cli.shared import FirstRun, progress
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 
 
 class Terminal(io.StringIO):

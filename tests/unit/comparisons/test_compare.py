@@ -12,7 +12,7 @@ import pytest
 
 from incrowd.comparisons import run as comparing
 from incrowd.comparisons.datasets.catalog import find_dataset
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.protocol import FiveByTwo, FixedSplit, KFold
 from incrowd.comparisons.results import FILE

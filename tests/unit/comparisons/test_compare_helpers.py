@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from incrowd.comparisons.cost import in_words
 from incrowd.comparisons.datasets.catalog import DATASETS
 from incrowd.comparisons.datasets.load import pip_line
-from incrowd.comparisons.examples import Examples
-from incrowd.comparisons.learners.learner import Majority, weighing
+from incrowd.comparisons.learners.learner import Examples, Majority, weighing
 from incrowd.comparisons.learners.naive_bayes import normal_of
 from incrowd.comparisons.learners.rule_list import Condition, Rule
 from incrowd.comparisons.learners.scikit import scikit_named
@@ -18,6 +16,7 @@ from incrowd.comparisons.protocol import seed_of
 from incrowd.comparisons.releasing import ReleaseRisk, risk_of
 from incrowd.comparisons.results import as_frame
 from incrowd.comparisons.trial import Result
+from incrowd.comparisons.workers import in_words
 from incrowd.recipients.matrix import Attribute, Ordinal
 from incrowd.trees.tree import Le
 

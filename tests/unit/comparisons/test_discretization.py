@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from incrowd.comparisons.examples import Discretization, Examples, discretize
+from incrowd.comparisons.learners.learner import Discretization, Examples, discretize
 from incrowd.recipients.matrix import Attribute
 
 

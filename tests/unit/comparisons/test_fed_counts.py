@@ -9,7 +9,7 @@ import pytest
 
 import incrowd
 from incrowd.comparisons.choices import Choice
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.feeding import Feeding, Parts, feed_release
 from incrowd.comparisons.releasing import release_rows
 from incrowd.errors import ParameterError

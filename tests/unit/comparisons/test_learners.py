@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.learners.catalog import LEARNERS, find_learner
-from incrowd.comparisons.learners.learner import predicted
+from incrowd.comparisons.learners.learner import Examples, predicted
 from incrowd.recipients.matrix import Attribute
 
 WEKA = [name for name in LEARNERS if name.startswith("weka-")]

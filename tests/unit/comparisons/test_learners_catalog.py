@@ -7,8 +7,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.learners.catalog import LEARNERS, find_learner, parsed
+from incrowd.comparisons.learners.learner import Examples
 from incrowd.comparisons.learners.scikit import Scikit
 from incrowd.errors import InputError, MissingPackageError, ParameterError
 from incrowd.recipients.matrix import Attribute, OneHot

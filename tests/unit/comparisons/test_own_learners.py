@@ -12,7 +12,7 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
 from incrowd.comparisons.choices import Choice, learner_names, own_learners
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.learners.c45 import C45Learner
 from incrowd.comparisons.learners.catalog import LEARNERS, find_learner, learner_entry, made_by
 from incrowd.comparisons.protocol import FixedSplit

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from incrowd.comparisons.choices import Choice, choices, learner_names, listed
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.protocol import FiveByTwo, FixedSplit
 from incrowd.comparisons.releasing import release_rows, without_unused

@@ -19,7 +19,7 @@ CELL = Cell("adult", "14/14", "blend", "counts", 100, "", 0, 0)
 
 @pytest.fixture(scope="module")
 def bench():
-    from incrowd.comparisons.datasets.patients import make_patients
+    from incrowd.comparisons.datasets.invented import make_patients
 
     table = make_patients(600).select("age", "sex", "occupation", "smoker", "readmitted")
     subject = understand_table(table, target="readmitted", quasi_identifiers=["age", "sex", "occupation"])

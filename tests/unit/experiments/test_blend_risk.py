@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 from experiments.__main__ import app
 from experiments.blend import risk as blended
 from experiments.blend.risk import ATTACKS, attack_blended, write_blended
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.subject import understand_table
 
 

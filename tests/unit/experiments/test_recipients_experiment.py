@@ -35,7 +35,7 @@ PLAIN = Cell("patients", UNPROTECTED, "strict", "", False, 1, 0, 0)
 
 @pytest.fixture(scope="module")
 def bench():
-    from incrowd.comparisons.datasets.patients import make_patients
+    from incrowd.comparisons.datasets.invented import make_patients
 
     table = make_patients(400).select("age", "sex", "occupation", "smoker", "readmitted")
     known = ["age", "sex", "occupation", "smoker"]

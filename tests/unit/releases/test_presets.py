@@ -18,9 +18,9 @@ from incrowd.report.certificate import faults, schema
 from incrowd.report.html import report_html
 from incrowd.risk.safe_harbor import ItemStanding, safe_harbor, this_year
 from incrowd.tables.options import Run
-from incrowd.tables.preset import preset_names, read_preset
 from incrowd.tables.reading.read import read
 from incrowd.tables.recipe import Recipe, asked_recipe, read_recipe
+from incrowd.tables.recipe_checks import preset_names, read_preset
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Schema
 

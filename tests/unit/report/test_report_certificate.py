@@ -15,9 +15,8 @@ import pytest
 
 from incrowd.api import release
 from incrowd.methods.catalog import METHODS
-from incrowd.report.attack_facts import attacks_of
+from incrowd.report.attack_facts import Earlier, EarlierRelease, attacks_of
 from incrowd.report.certificate import certificate, faults, schema
-from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.report.facts import Facts
 from incrowd.report.outcome import Release
 from incrowd.report.utility_facts import AttributeLoss, Utility, utility_of

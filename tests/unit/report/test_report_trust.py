@@ -12,8 +12,7 @@ from test_report_html import HOSTILE, Page
 from incrowd.api import release
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Show
-from incrowd.report.attack_facts import AttackFact, AttackFacts, attacks_of
-from incrowd.report.earlier_facts import Earlier, EarlierRelease
+from incrowd.report.attack_facts import AttackFact, AttackFacts, Earlier, EarlierRelease, attacks_of
 from incrowd.report.facts import NOTHING, promises_of
 from incrowd.report.html import report_html
 from incrowd.report.terminal import summary

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from incrowd.cli.risk import print_risk, risk
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import IncrowdError
 from incrowd.risk.charts import risk_html
 from incrowd.risk.measuring import measure_risk as measure

@@ -20,7 +20,7 @@ from incrowd.risk.safe_harbor import (
     safe_harbor,
     this_year,
 )
-from incrowd.tables.preset import read_preset
+from incrowd.tables.recipe_checks import read_preset
 
 PARTED = (ZIP_CODES, PLACES, DATES, BIRTHS, AGES)
 PLAIN = pl.DataFrame({"sex": ["f", "m", "f"], "state": ["NY", "TX", "NY"], "score": [1.5, 2.25, 3.125]})

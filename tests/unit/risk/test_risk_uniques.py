@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import ParameterError
 from incrowd.risk.classes import NotMeasured
 from incrowd.risk.uniques import (

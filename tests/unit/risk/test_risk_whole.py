@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import HeaderError, ParameterError, SchemaError
 from incrowd.risk import special_uniques
 from incrowd.risk.assessment import Risk

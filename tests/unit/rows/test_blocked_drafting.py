@@ -16,7 +16,7 @@ from incrowd.methods.catalog import METHODS, make_method
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.rows.blocks.drafting import Drafting
-from incrowd.testing.engines import BlockedEngine
+from incrowd.testing.tables import BlockedEngine
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity
 from support.method_parameters import ways_of

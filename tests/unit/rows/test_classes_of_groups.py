@@ -9,8 +9,7 @@ import pytest
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Place, Share, Show
 from incrowd.rows.memory.held import EmbeddedEngine
-from incrowd.testing.engines import BlockedEngine
-from incrowd.testing.tables import TARGET, fixed, owned
+from incrowd.testing.tables import TARGET, BlockedEngine, fixed, owned
 from incrowd.trees.tree import Branch, Eq, Node, Tree
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Shown, Suppressed

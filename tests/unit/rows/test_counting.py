@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import IncrowdError, PlanError
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Group, Show

@@ -19,7 +19,7 @@ from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.one_machine import Destination
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.streams.stream import open_stream
-from incrowd.testing.engines import BlockedEngine
+from incrowd.testing.tables import BlockedEngine
 from incrowd.trees.tree import Branch, Gt, Le, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, OwnedTable
 from incrowd.vocabulary.forms import FileForm

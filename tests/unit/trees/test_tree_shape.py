@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
+from incrowd.trees.c45 import prune_and_raise, splits_to_keep
 from incrowd.trees.draw import to_svg, to_text
-from incrowd.trees.pruning import prune_and_raise, splits_to_keep
 from incrowd.trees.routing import predict, route
 from incrowd.trees.sklearn_tree import recount
 from incrowd.trees.tree import Branch, Gt, Le, Node, Tree, check_tree, tree_from_json, tree_to_json

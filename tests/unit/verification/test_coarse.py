@@ -11,7 +11,7 @@ import pytest
 from incrowd.errors import HeaderError, ParameterError, ValuesError, VerificationError
 from incrowd.tables.reading.coarsen import coarsened, coarser
 from incrowd.tables.reading.read import read
-from incrowd.verification.coarse import coarsen
+from incrowd.verification.column_rules import coarsen
 from incrowd.verification.opening import connect
 from incrowd.vocabulary.coarsening import SMALL_AREAS, Coarsening
 

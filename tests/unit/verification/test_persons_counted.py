@@ -14,8 +14,12 @@ from incrowd.verification.histories import cell_tables, combinations, facts_in_c
 from incrowd.verification.person_counts import class_persons, recount_persons, telling_columns_check
 from incrowd.verification.requirements import Further, recount_requirements, value_table
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
-from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from incrowd.vocabulary.requirements.powers import PowerBound
+from incrowd.vocabulary.requirements.diversity import (
+    DistinctDiversity,
+    EntropyDiversity,
+    PowerBound,
+    RecursiveDiversity,
+)
 from incrowd.vocabulary.schema import ColumnType
 from support import oracle_persons as oracle
 from support.oracle_persons import Row

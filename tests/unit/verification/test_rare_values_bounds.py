@@ -5,8 +5,8 @@ import datetime
 import pyarrow as pa
 import pytest
 
+from incrowd.verification.forbidden_cells import RareValues, rare_values_check
 from incrowd.verification.opening import connect, register
-from incrowd.verification.rare_values import RareValues, rare_values_check
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
 

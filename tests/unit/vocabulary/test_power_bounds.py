@@ -12,8 +12,7 @@ import support.oracle_requirements as oracle
 from incrowd.errors import ParameterError, RequirementError
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.requirements.columns import RequirementSubject, holds
-from incrowd.vocabulary.requirements.diversity import DistinctDiversity
-from incrowd.vocabulary.requirements.powers import PowerBound
+from incrowd.vocabulary.requirements.diversity import DistinctDiversity, PowerBound
 
 HAIR = Fraction(1, 10**15)
 

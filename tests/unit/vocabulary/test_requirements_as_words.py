@@ -7,9 +7,13 @@ import pytest
 from incrowd.errors import ParameterError
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
-from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from incrowd.vocabulary.requirements.diversity import (
+    DistinctDiversity,
+    EntropyDiversity,
+    PowerBound,
+    RecursiveDiversity,
+)
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
-from incrowd.vocabulary.requirements.powers import PowerBound
 from incrowd.vocabulary.requirements.words import asked_for, parse_requirements, read_promises, with_class
 
 SETS = KnownTogether((KnownSet(("a", "b"), 3), KnownSet(("c",), 5)))

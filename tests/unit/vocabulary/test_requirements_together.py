@@ -25,9 +25,13 @@ from incrowd.vocabulary.requirement import (
 )
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.columns import RequirementSubject, holds
-from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from incrowd.vocabulary.requirements.diversity import (
+    DistinctDiversity,
+    EntropyDiversity,
+    PowerBound,
+    RecursiveDiversity,
+)
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
-from incrowd.vocabulary.requirements.powers import PowerBound
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 PARTS = [

@@ -9,13 +9,11 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from incrowd.comparisons.examples import Examples
-from incrowd.comparisons.learners.learner import called, class_weights, repeated, weighing
+from incrowd.comparisons.learners.learner import Examples, called, class_weights, repeated, weighing
 from incrowd.recipients.matrix import Attribute, Codes, Numbers
-from incrowd.trees.c45 import C45, SIDE_SHARE, read_back
+from incrowd.trees.c45 import C45, SIDE_SHARE, read_back, splits_to_keep
 from incrowd.trees.levels import Limits, grow_levels, without_splits
 from incrowd.trees.packing import Rules, Training
-from incrowd.trees.pruning import splits_to_keep
 from incrowd.trees.routing import class_shares
 from incrowd.trees.tree import ClassValue, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

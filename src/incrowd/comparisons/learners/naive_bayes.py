@@ -11,8 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from incrowd.comparisons.examples import Examples
-from incrowd.comparisons.learners.learner import called, class_weights, weighing
+from incrowd.comparisons.learners.learner import Examples, called, class_weights, weighing
 from incrowd.errors import ParameterError
 from incrowd.recipients.matrix import Attribute, Codes, Numbers
 

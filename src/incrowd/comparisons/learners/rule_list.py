@@ -18,17 +18,15 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.learners.c45 import CLASS, class_places, tabled
-from incrowd.comparisons.learners.learner import called, class_weights, weighing
+from incrowd.comparisons.learners.learner import Examples, called, class_weights, weighing
 from incrowd.errors import ParameterError
 from incrowd.recipients.matrix import Attribute, Codes, Numbers
-from incrowd.trees.c45 import SIDE_SHARE, at_least, fraction, largest_up_to_middle
+from incrowd.trees.c45 import SIDE_SHARE, SLACK, at_least, fraction, largest_up_to_middle, with_bound
 from incrowd.trees.draw import amount, condition
 from incrowd.trees.kernel import score_nodes, xlogx_table
 from incrowd.trees.levels import move_weighted, share_missing
 from incrowd.trees.packing import Rules, Training
-from incrowd.trees.pruning import SLACK, with_bound
 from incrowd.trees.tree import Eq, Gt, Le, Predicate, Tree
 
 

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from incrowd.comparisons.examples import Examples
 from incrowd.comparisons.learners.learner import (
     Constant,
+    Examples,
     called,
     class_shares,
     is_hopeless,

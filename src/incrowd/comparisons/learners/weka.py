@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.comparisons.examples import Examples
-from incrowd.comparisons.learners.learner import Constant, called, class_shares, is_hopeless, weighing
+from incrowd.comparisons.learners.learner import Constant, Examples, called, class_shares, is_hopeless, weighing
 from incrowd.errors import InputError, MissingPackageError, ParameterError
 from incrowd.optional import optional
 from incrowd.recipients.matrix import Attribute, Numbers

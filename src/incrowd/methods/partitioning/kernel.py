@@ -42,8 +42,6 @@ from incrowd.methods.partitioning.dimensions import (
     GrownCuts,
     Placed,
     Scratch,
-)
-from incrowd.methods.partitioning.tallies import (
     bits_of,
     count_persons,
     note_persons,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from incrowd.measures.mdl import roundest
+from incrowd.measures.information import roundest
 from incrowd.methods.numeric import ends_of, interval_form
 from incrowd.methods.partitioning.dimensions import BEGIN, CUT, END, SET, TREE, Cuts, Dimension
 from incrowd.trees.tree import Branch, ClassValue, Gt, Le, Missing, Node, Predicate, Tree, one_of

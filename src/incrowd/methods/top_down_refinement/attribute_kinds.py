@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.measures.mdl import roundest
+from incrowd.measures.information import roundest
 from incrowd.methods.limits import Limit
 from incrowd.methods.top_down_refinement.attribute import (
     MISSING,

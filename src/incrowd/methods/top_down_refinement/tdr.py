@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.measures.mdl import outer_ends
+from incrowd.measures.information import outer_ends
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge, Records
 from incrowd.methods.limits import check_limits, limit_of

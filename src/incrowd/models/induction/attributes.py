@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.measures.mdl import roundest
+from incrowd.measures.information import roundest
 from incrowd.trees.packing import Bins, exact_bins, quantile_bins
 from incrowd.trees.tree import Eq, Gt, Le, Missing, Predicate, one_of
 from incrowd.vocabulary.encoded_table import EncodedColumn

@@ -27,12 +27,10 @@ from incrowd.measures.information import entropy
 from incrowd.models.induction.attributes import Attribute, Categories, Thresholds
 from incrowd.models.induction.growing import GrowingNode, Growth
 from incrowd.models.induction.induction import Induction, Span, SpanRequirement, about_class, required_of_spans
-from incrowd.models.induction.persons import SpanOwners
-from incrowd.models.induction.spans import InductionTable, SpanOrder, Territory
+from incrowd.models.induction.spans import InductionTable, SpanOrder, SpanOwners, Territory
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree, filled
-from incrowd.trees.c45 import at_least
+from incrowd.trees.c45 import at_least, splits_to_keep
 from incrowd.trees.packing import exact_bins, occurring_classes
-from incrowd.trees.pruning import splits_to_keep
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, ValueOwners
 from incrowd.vocabulary.requirements.columns import RequirementSubject

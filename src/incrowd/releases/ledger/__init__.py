@@ -5,8 +5,8 @@ person and the number of the group that the release shows the person in, in the 
 order of rows, and without the key the marks are noise. Entries are chained and authenticated: none can be altered,
 removed or exchanged unseen.
 
-- ``cells``, ``marks``: from a table to marks, whatever order, format or case its cells are written in;
-- ``chain``, ``entry``, ``book``, ``version1``: what is on disk;
+- ``marks``: from a table to marks, whatever order, format or case its cells are written in;
+- ``entry``, ``book``: what is on disk;
 - ``overlap``: who of a table is in an entry;
 - ``judging``: what follows from that, and from a count of the groups that releases make together;
 - ``page``: a release beside the earlier ones;

@@ -23,29 +23,27 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import LedgerError, OutputError
-from incrowd.releases.ledger.chain import (
+from incrowd.releases.ledger.entry import (
+    BOUND,
     FIRST,
     KEY,
+    RELEASE,
     SOUND,
+    WITHDRAWN,
     Head,
+    LedgerEntry,
     Link,
+    MarkedPeople,
+    Recorded,
+    entry_of,
     fault,
     is_authentic,
     is_one_behind,
     linked,
     make_key,
+    payload_hash,
     plain,
     read_key,
-)
-from incrowd.releases.ledger.entry import (
-    BOUND,
-    RELEASE,
-    WITHDRAWN,
-    LedgerEntry,
-    MarkedPeople,
-    Recorded,
-    entry_of,
-    payload_hash,
 )
 from incrowd.releases.ledger.marks import key_name
 from incrowd.tables.publishing.staging import flush, private_folder, staged

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.tables.reading.convert import parse_dates
-from incrowd.tables.reading.dictionary import Distinct
+from incrowd.tables.reading.source import Distinct
 
 # What a cell says, however it is written: ``007``, ``7`` and ``7.0`` are one number, ``Ä`` and ``ä `` one text.
 MISSING = b"m"

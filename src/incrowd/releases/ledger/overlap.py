@@ -23,8 +23,7 @@ from incrowd.releases.ledger.marks import (
     distinct_rows,
     shared,
 )
-from incrowd.tables.reading.dictionary import distinct
-from incrowd.tables.reading.source import Source
+from incrowd.tables.reading.source import Source, distinct
 from incrowd.vocabulary.randomness import SystemRandomness, permutation
 from incrowd.vocabulary.schema import Schema
 

@@ -21,14 +21,13 @@ from incrowd.methods.catalog import make_method
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.job import Job
 from incrowd.releases.ledger.book import Ledger, PreparedEntry, open_ledger
-from incrowd.releases.ledger.chain import SOUND
-from incrowd.releases.ledger.entry import BOUND, RELEASE, LedgerEntry, Recorded
+from incrowd.releases.ledger.entry import BOUND, RELEASE, SOUND, LedgerEntry, Recorded
 from incrowd.releases.ledger.judging import CANNOT, REFUSED, SAME, Beside, Judgement, judge, vouched
 from incrowd.releases.ledger.marks import Marker, are_unique
 from incrowd.releases.ledger.overlap import MarkedTable, Overlap
 from incrowd.releases.ledger.upkeep import pending, upgraded
+from incrowd.report.attack_facts import Earlier, EarlierRelease
 from incrowd.report.certificate import sha256_of
-from incrowd.report.earlier_facts import Earlier, EarlierRelease
 from incrowd.rows.memory.held import InMemory
 from incrowd.tables.options import Book
 from incrowd.tables.publishing.serialise import safe_name

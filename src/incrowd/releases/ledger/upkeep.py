@@ -23,8 +23,21 @@ import polars as pl
 
 from incrowd.errors import LedgerError, ParameterError
 from incrowd.releases.ledger.book import HEAD, LOCK, Ledger, Old, entry_files, read_entry, read_old, table_mark
-from incrowd.releases.ledger.chain import KEY, SOUND, Link, is_authentic, make_key, read_key
-from incrowd.releases.ledger.entry import BOUND, RELEASE, WITHDRAWN, LedgerEntry, MarkedPeople, entry_of, payload_hash
+from incrowd.releases.ledger.entry import (
+    BOUND,
+    KEY,
+    RELEASE,
+    SOUND,
+    WITHDRAWN,
+    LedgerEntry,
+    Link,
+    MarkedPeople,
+    entry_of,
+    is_authentic,
+    make_key,
+    payload_hash,
+    read_key,
+)
 from incrowd.releases.ledger.marks import Marker, Marks, as_frame
 from incrowd.releases.ledger.overlap import MarkedTable
 from incrowd.tables.publishing.staging import private_folder

@@ -22,7 +22,7 @@ from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.roles import settle_stream
 from incrowd.tables.streams.encode import Blocks, encode_stream
-from incrowd.tables.streams.persons import PersonNumbers
+from incrowd.tables.streams.gathering import PersonNumbers
 from incrowd.tables.streams.stream import Stream
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, distinct, keys_of

@@ -334,7 +334,7 @@ class InMemory(OnOneMachine):
         schema, doubts = settle_schema(source, recipe)
         schema = with_subjects(recipe.requirement, schema)
         if recipe.persons is not None and recipe.persons.order is not None:
-            from incrowd.tables.reading.histories import in_order
+            from incrowd.tables.reading.persons import in_order
 
             source, schema = in_order(source, schema, recipe.persons)
         names = tuple(dict.fromkeys([*schema.encoded, *subject_names(recipe.requirement, schema.target)]))

@@ -47,23 +47,30 @@ from incrowd.rows.spark.session import (
 from incrowd.rows.spark.store import BLOCK_ROWS, COLUMN, OWNER, PLAIN, ROWS, WORD, Gathered, Store, as_words, stored
 from incrowd.rows.spark.table import SparkTable, open_table
 from incrowd.rows.spark.writing import staged_folder, write_pieces
-from incrowd.tables.reading.dictionary import Tally, as_coded
 from incrowd.tables.reading.draft import Shared, draft_schema
 from incrowd.tables.reading.encode import settle
 from incrowd.tables.reading.frames import check_types
 from incrowd.tables.reading.persons import heavy_person, nobodys_rows, refuse_alike
-from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source, is_spark_frame, spellings, without_markers
+from incrowd.tables.reading.source import (
+    MISSING_MARKERS,
+    Origin,
+    Source,
+    Tally,
+    as_coded,
+    is_spark_frame,
+    spellings,
+    without_markers,
+)
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.roles import settled_roles
 from incrowd.tables.streams.encode import typed_column
-from incrowd.tables.streams.gathering import GatheredColumn, growing
-from incrowd.tables.streams.persons import plain_texts, texts_of
+from incrowd.tables.streams.gathering import GatheredColumn, growing, person_texts, plain_texts
 from incrowd.verification.request import Hint, Request
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.clock import Clock
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.resources import Clock
 from incrowd.vocabulary.schema import Schema
 
 
@@ -82,7 +89,7 @@ class PersonWords:
 
     def coded(self, column: pl.Series) -> tuple[npt.NDArray[np.uint32], list[pl.DataFrame]]:
         """The code of each row's person within a block, 0 for none, and the words behind codes and plain spellings."""
-        texts = texts_of(self._unmarked(column))
+        texts = person_texts(self._unmarked(column))
         distinct = texts.drop_nulls().unique()
         plain = plain_texts(distinct) if self.persons.ids != "exact" else distinct
         words = self._words(plain if self.persons.ids == "normalised" else distinct)

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError
-from incrowd.measures.information import bits
-from incrowd.measures.mdl import mdl_cuts
+from incrowd.measures.information import bits, mdl_cuts
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import ROOT, Hierarchy, Leaves
 from incrowd.vocabulary.released_value import interval_text

@@ -18,21 +18,27 @@ import polars.selectors as cs
 from incrowd.errors import OutputError
 from incrowd.optional import optional
 from incrowd.vocabulary.counts_text import read_counts
-from incrowd.vocabulary.forms import FileForm, groups_key, groups_path
-from incrowd.vocabulary.randomness import Randomness, fresh_frame, permutation
-from incrowd.vocabulary.statistics_files import DAY, NUMBER, TEXT, troubles, write_statistics
-from incrowd.vocabulary.workbook import (
+from incrowd.vocabulary.forms import (
+    DAY,
     DAYS_BEFORE_1970,
     FIRST_DAY,
     MOST_COLUMNS,
     MOST_LETTERS,
     MOST_ROWS,
+    NUMBER,
     PARTS,
     SHEET,
     SHEET_HEAD,
     SHEET_TAIL,
+    TEXT,
+    FileForm,
     column_letters,
+    groups_key,
+    groups_path,
+    troubles,
+    write_statistics,
 )
+from incrowd.vocabulary.randomness import Randomness, fresh_frame, permutation
 
 # ARFF, the format of Weka.
 _PLAIN = r"^[A-Za-z0-9_.<>=+/-]+$"

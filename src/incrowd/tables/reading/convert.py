@@ -13,7 +13,7 @@ import polars as pl
 
 from incrowd.drawing.wording import counted
 from incrowd.errors import Notice, SchemaError, ValuesError, reading_option
-from incrowd.tables.reading.dictionary import EXACT, Tally
+from incrowd.tables.reading.source import EXACT, Tally
 from incrowd.vocabulary.schema import Column, ColumnType
 
 _ISO_TIME = r"(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?)?(Z|[+-]\d{2}:?\d{2})?$"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _ENOUGH = 16  # bytes beyond ASCII: of fewer any encoding makes some text
-_GUESSED_FROM = 1 << 16  # bytes of lines with letters beyond ASCII: more change no guess
+_LETTERS_GUESSED_FROM = 1 << 16  # bytes of lines with letters beyond ASCII: more change no guess
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def guess_encoding(data: bytes) -> str | None:
     """The likeliest encoding of text that is not UTF-8, or None."""
     from charset_normalizer import from_bytes
 
-    lines = b"".join(line for line in data.splitlines(keepends=True) if not line.isascii())[:_GUESSED_FROM]
+    lines = b"".join(line for line in data.splitlines(keepends=True) if not line.isascii())[:_LETTERS_GUESSED_FROM]
     beyond = sum(byte > 127 for byte in lines)
     if 2 * sum(map(len, _UTF_8.findall(lines))) > beyond:
         return None  # UTF-8 that is damaged

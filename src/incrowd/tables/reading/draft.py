@@ -15,8 +15,7 @@ import polars as pl
 from incrowd.drawing.wording import counted
 from incrowd.errors import HeaderError
 from incrowd.tables.reading.convert import TRUTH, parse_dates
-from incrowd.tables.reading.dictionary import EXACT, present, repeating
-from incrowd.tables.reading.source import Source
+from incrowd.tables.reading.source import EXACT, Source, present, repeating
 from incrowd.vocabulary.schema import STATED, Column, ColumnType, Role, Schema, unknown_column
 
 # What the name of a column suggests about its role, in English, German, French and Spanish, without accents.

@@ -13,8 +13,7 @@ import polars as pl
 from incrowd.drawing.wording import counted
 from incrowd.errors import HeaderError, Notice, SchemaError
 from incrowd.tables.reading.convert import convert
-from incrowd.tables.reading.dictionary import Distinct, Tally, ordered
-from incrowd.tables.reading.source import Source
+from incrowd.tables.reading.source import Distinct, Source, Tally, ordered
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import fresh_series
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column

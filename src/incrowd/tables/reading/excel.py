@@ -17,13 +17,11 @@ import polars as pl
 from incrowd.drawing.wording import counted
 from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError, reading_option
 from incrowd.optional import optional
-from incrowd.tables.reading.decompress import check_unpacked
 from incrowd.tables.reading.dialect import Dialect
-from incrowd.tables.reading.dictionary import EXACT
 from incrowd.tables.reading.frames import from_typed
 from incrowd.tables.reading.layout import check_headers, is_a_row, looks_like_a_row
-from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source
-from incrowd.vocabulary.workbook import MOST_ROWS, PARTS, SHEET
+from incrowd.tables.reading.source import EXACT, MISSING_MARKERS, Origin, Source, check_unpacked
+from incrowd.vocabulary.forms import MOST_ROWS, PARTS, SHEET
 
 _SHEET = re.compile(r"xl/worksheets/.*\.xml$", re.IGNORECASE)
 _BEYOND = re.compile(rb"\br\s*=\s*[\"'](?:[a-z]{4}|[yz][a-z]{2}|x[g-z][a-z]|xf[e-z])[a-z]*\d", re.IGNORECASE)

@@ -35,8 +35,7 @@ from incrowd.errors import (
 )
 from incrowd.tables.reading.coarsen import cleaned
 from incrowd.tables.reading.convert import parse_dates
-from incrowd.tables.reading.dictionary import EXACT
-from incrowd.tables.reading.source import Source
+from incrowd.tables.reading.source import EXACT, Source
 from incrowd.vocabulary.keying import Keying
 
 _BYTES = 32

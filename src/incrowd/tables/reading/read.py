@@ -1,13 +1,22 @@
-"""The one door for tables: a path or a data frame."""
+"""The one door for tables: a path or a data frame.
+
+Files that only another package can read: it converts them to Parquet, once, in a private place.
+
+From there a file goes the way of all Parquet files, for us and for the verification. Whether the conversion is right
+nobody checks, so it is told, with the package that did it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import FileFormatError, ParameterError
+from incrowd.errors import FileFormatError, Notice, ParameterError
 from incrowd.vocabulary.encoded_table import EncodedTable, OwnedTable
 from incrowd.vocabulary.forms import MISSING_MARKERS
 from incrowd.vocabulary.persons import Persons
@@ -15,8 +24,46 @@ from incrowd.vocabulary.requirement import Requirement, Together
 from incrowd.vocabulary.schema import Schema, unknown_column
 
 if TYPE_CHECKING:
+    from incrowd.plugins import Plugin
     from incrowd.tables.reading.dialect import Dialect
     from incrowd.tables.reading.source import Compression, Source
+
+
+CONVERTED = "converted.parquet"
+
+
+def converter_of(path: Path) -> Plugin | None:
+    """What converts files with this ending, if some package does."""
+    from incrowd.plugins import find_plugin
+
+    return find_plugin("formats", path.suffix.lstrip(".").lower()) if path.suffix else None
+
+
+def convert(path: Path, converter: Plugin, folder: Path) -> Path:
+    """The file as Parquet, in a folder that only its owner can read."""
+    to = folder / CONVERTED
+    to.touch(mode=0o600, exist_ok=False)
+    converter.called(path, to)
+    if not stat.S_ISREG(to.lstat().st_mode) or not to.stat().st_size:
+        raise FileFormatError(f"{converter} wrote no file. Report it to whoever made it.")
+    to.chmod(0o600)
+    return to
+
+
+def conversion_notice(converter: Plugin) -> Notice:
+    """That the table was converted, and by what."""
+    message = (
+        f"the input was converted to Parquet by {converter.package}. What was released and verified is the converted "
+        "table; that it is the same as the file was not checked."
+    )
+    return Notice("converted", converter.package, message)
+
+
+@contextmanager
+def converted(path: Path, converter: Plugin) -> Iterator[Path]:
+    """The file as Parquet, until it has been read."""
+    with TemporaryDirectory(prefix="incrowd-") as folder:
+        yield convert(path, converter, Path(folder))
 
 
 _TEXT = ("csv", "tsv", "tab", "psv", "txt", "data", "dat", "test")
@@ -76,7 +123,7 @@ def read(
         The sheet of a workbook, the first if none is named; the number of its row that has the names of the columns,
         the first that is not empty if none is named.
     coarsen
-        Columns that are made coarser, each with its rule; see :mod:`incrowd.vocabulary.coarsening`.
+        Columns that are made coarser, each with its rule; see :mod:`incrowd.vocabulary.keying`.
     text
         What is said of delimited text, or of the names in a sheet; see :class:`incrowd.tables.reading.dialect.Dialect`.
     """
@@ -118,7 +165,6 @@ def _read(source: Any, dialect: Dialect, missing: tuple[str, ...], sheet: str | 
 
 def _read_foreign(path: Path, dialect: Dialect, missing: tuple[str, ...]) -> Source:
     """What another package converts; without one the ending is refused."""
-    from incrowd.tables.reading.foreign import conversion_notice, converted, converter_of
 
     if not path.is_file() or (converter := converter_of(path)) is None:
         return _read(path, dialect, missing, None, None)

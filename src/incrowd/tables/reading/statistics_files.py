@@ -15,11 +15,10 @@ import polars as pl
 from incrowd.errors import FileFormatError, Notice
 from incrowd.optional import optional
 from incrowd.tables.reading import statistics_child
-from incrowd.tables.reading.decompress import FREE_BYTES, MOST_RATIO, check_unpacked
 from incrowd.tables.reading.excel import narrowed
 from incrowd.tables.reading.frames import from_typed
 from incrowd.tables.reading.layout import check_headers
-from incrowd.tables.reading.source import MISSING_MARKERS, Form, Origin, Source
+from incrowd.tables.reading.source import FREE_BYTES, MISSING_MARKERS, MOST_RATIO, Form, Origin, Source, check_unpacked
 
 _READERS = {
     ".sav": "read_sav",

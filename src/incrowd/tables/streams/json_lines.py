@@ -14,10 +14,9 @@ from typing import Any
 import polars as pl
 
 from incrowd.errors import FileFormatError, ValuesError
-from incrowd.tables.reading.decompress import decompress
 from incrowd.tables.reading.frames import from_typed
 from incrowd.tables.reading.layout import undecodable
-from incrowd.tables.reading.source import MISSING_MARKERS, Compression, Origin, Source
+from incrowd.tables.reading.source import MISSING_MARKERS, Compression, Origin, Source, decompress
 from incrowd.tables.streams.body import Stamp, changed
 
 MARKED_ROWS = 1 << 14

@@ -265,7 +265,7 @@ def open_stream(
 
 
 def _parquet(path: Path, missing: tuple[str, ...]) -> Stream:
-    from incrowd.tables.streams.parquet import open_parquet
+    from incrowd.tables.reading.columnar import open_parquet
 
     body = open_parquet(path)
     size = sum(part.stamp.size for part in body.parts)

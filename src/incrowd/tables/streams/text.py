@@ -17,8 +17,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.errors import EncodingError, FileFormatError
-from incrowd.tables.reading.decompress import unpacked
-from incrowd.tables.reading.delimited import CHANGED, EMPTY, NO_ROWS, REFUSED, parse_records
+from incrowd.tables.reading.delimited import CHANGED, EMPTY, NO_ROWS, REFUSED, Scanner, parse_records
 from incrowd.tables.reading.dialect import Dialect, guess_encoding, plain_cells
 from incrowd.tables.reading.layout import (
     SAMPLE_BYTES,
@@ -31,8 +30,7 @@ from incrowd.tables.reading.layout import (
     sniff_line_end,
     undecodable,
 )
-from incrowd.tables.reading.scanner import Scanner
-from incrowd.tables.reading.source import Compression
+from incrowd.tables.reading.source import Compression, unpacked
 from incrowd.tables.streams.body import Stamp, changed, exact, scratch_full
 
 SCANNED_BYTES = 1 << 20

@@ -12,9 +12,14 @@ from typing import Any
 from incrowd.errors import ParameterError, PluginError
 from incrowd.vocabulary.requirement import Columnwise, KAnonymity, KnownSet, KnownTogether, OfPopulation, Part, Together
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
-from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from incrowd.vocabulary.requirements.diversity import (
+    DistinctDiversity,
+    EntropyDiversity,
+    PowerBound,
+    RecursiveDiversity,
+    powers_in,
+)
 from incrowd.vocabulary.requirements.population import DeltaPresence, KMap
-from incrowd.vocabulary.requirements.powers import PowerBound, powers_in
 
 # Requirements in words: ``k=10, entropy-l=1.5 on diagnosis, t=0.2 on income``.
 _ITEM = re.compile(

@@ -16,7 +16,7 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Reasons, Seat, Show
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.memory.population import EmbeddedPopulation
-from incrowd.testing.engines import BlockedEngine
+from incrowd.testing.tables import BlockedEngine
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import SeededRandomness, SystemRandomness
 from incrowd.vocabulary.released_value import Counts, Suppressed

@@ -12,8 +12,7 @@ import pytest
 
 from incrowd.errors import LedgerError, OutputError
 from incrowd.releases.ledger.book import HEAD, Ledger, entry_files, open_ledger
-from incrowd.releases.ledger.chain import KEY
-from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, MarkedPeople, entry_of
+from incrowd.releases.ledger.entry import KEY, RELEASE, LedgerEntry, MarkedPeople, entry_of
 
 ENTRY = LedgerEntry(
     RELEASE, made="2026-01-02T03:04:05+00:00", sha256="0f" * 32, k=5, quasi_identifiers=("age",), people=3

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from incrowd.api import release
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import LedgerError, ParameterError, VerificationError
 from incrowd.releases.ledger.book import ENDING, open_ledger
 from incrowd.releases.ledger.overlap import COLUMNS

@@ -23,7 +23,7 @@ from incrowd.releases.ledger.marks import (
     subkey,
     to_bytes,
 )
-from incrowd.tables.reading.dictionary import distinct
+from incrowd.tables.reading.source import distinct
 
 KEY = bytes(range(32))
 

@@ -8,8 +8,7 @@ import pytest
 
 import incrowd.releases.ledger.overlap as overlap
 from incrowd.errors import VerificationError
-from incrowd.releases.ledger.chain import FIRST, linked
-from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, Recorded
+from incrowd.releases.ledger.entry import FIRST, RELEASE, LedgerEntry, Recorded, linked
 from incrowd.releases.ledger.judging import Beside
 from incrowd.releases.ledger.marks import Marker
 from incrowd.releases.ledger.overlap import MarkedTable

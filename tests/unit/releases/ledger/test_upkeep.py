@@ -16,8 +16,7 @@ from incrowd.api import release
 from incrowd.cli.main import app
 from incrowd.errors import IncrowdError, LedgerError, OutputError, ParameterError, VerificationError
 from incrowd.releases.ledger.book import OLD_ENDING, open_ledger, table_mark
-from incrowd.releases.ledger.chain import KEY
-from incrowd.releases.ledger.entry import RELEASE
+from incrowd.releases.ledger.entry import KEY, RELEASE
 from incrowd.releases.ledger.upkeep import pending
 from incrowd.tables.options import Book
 

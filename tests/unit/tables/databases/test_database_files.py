@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.cli.table_argument import table_at
+from incrowd.cli.shared import table_at
 from incrowd.errors import FileFormatError, IncrowdError, InputError, OutputError, ParameterError, ValuesError
 from incrowd.tables.databases import Query, files
 from incrowd.tables.databases.reading import fetch_query, read_query, stream_query

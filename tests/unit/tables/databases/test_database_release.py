@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import incrowd
 from incrowd.cli.main import app
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import FileFormatError, OutputError, ParameterError, VerificationError
 from incrowd.methods.catalog import METHODS
 from incrowd.releases.job import Job, Targets

@@ -14,8 +14,7 @@ from incrowd.tables.publishing import serialise
 from incrowd.tables.publishing.serialise import write_table
 from incrowd.tables.reading.read import read
 from incrowd.verification.workbook import sheet_rows, workbook_faults, workbook_table
-from incrowd.vocabulary.forms import FileForm
-from incrowd.vocabulary.workbook import SHEET, column_letters
+from incrowd.vocabulary.forms import SHEET, FileForm, column_letters
 
 FRAME = pl.DataFrame(
     {

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import HeaderError, SchemaError
-from incrowd.tables.reading.histories import in_order
+from incrowd.tables.reading.persons import in_order
 from incrowd.tables.reading.read import read
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.roles import settle_schema

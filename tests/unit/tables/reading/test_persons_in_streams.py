@@ -12,7 +12,7 @@ from incrowd.errors import SchemaError
 from incrowd.tables.reading.persons import normalised, owners_of
 from incrowd.tables.reading.read import read
 from incrowd.tables.streams.encode import encode_stream
-from incrowd.tables.streams.persons import PersonNumbers, plain_texts
+from incrowd.tables.streams.gathering import PersonNumbers, plain_texts
 from incrowd.tables.streams.stream import open_stream
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.schema import Column, Role, Schema

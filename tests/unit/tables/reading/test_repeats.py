@@ -10,8 +10,8 @@ from incrowd.errors import SchemaError
 from incrowd.tables.reading.draft import Shared
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.roles import settle_stream
-from incrowd.tables.streams import draft
-from incrowd.tables.streams.draft import shared_values
+from incrowd.tables.streams import encode
+from incrowd.tables.streams.encode import shared_values
 from incrowd.tables.streams.stream import open_stream
 
 
@@ -33,7 +33,7 @@ def table(rows=3000):
 @pytest.mark.parametrize("bucket", [1 << 21, 40])
 def test_values_are_counted_as_in_memory(tmp_path, monkeypatch, form, bucket):
     """In one bucket, and in many."""
-    monkeypatch.setattr(draft, "_BUCKET_ROWS", bucket)
+    monkeypatch.setattr(encode, "_BUCKET_ROWS", bucket)
     frame = table()
     path = tmp_path / f"t.{form}"
     frame.write_csv(path) if form == "csv" else frame.write_parquet(path)

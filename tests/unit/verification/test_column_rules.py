@@ -11,7 +11,7 @@ import pytest
 
 from incrowd.errors import ValuesError, VerificationError
 from incrowd.tables.reading.keyed import KeyedCells, shift
-from incrowd.verification.keyed import UNKEYED, Hmac, form_check, make_keyed
+from incrowd.verification.column_rules import UNKEYED, Hmac, form_check, make_keyed
 from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.keying import Keying

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.hierarchy_drawing import MOST_ROWS
+from incrowd.vocabulary.views import MOST_ROWS
 from support.axes import RecordedAxes
 
 JOBS = [("nurse", "health", "*"), ("doctor", "health", "*"), ("cook", "food", "*")]

@@ -16,7 +16,7 @@ from incrowd.tables.options import Reading, recipe_keys
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.read import read
 from incrowd.tables.recipe import read_recipe
-from incrowd.tables.recipe_schema import FILE_NAME, recipe_schema
+from incrowd.tables.recipe_checks import FILE_NAME, recipe_schema
 from incrowd.tables.roles import draft_recipe
 from incrowd.vocabulary.option import options_of
 from incrowd.vocabulary.plain_data import read_plain_yaml

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import incrowd
-from incrowd.comparisons.datasets.patients import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
+from incrowd.comparisons.datasets.invented import IDENTIFIERS, QUASI_IDENTIFIERS, SENSITIVE, TARGET, make_patients
 from incrowd.errors import ParameterError
 
 
