@@ -12,7 +12,7 @@ from incrowd.releases.ledger.chain import FIRST, Head, Link, fault, linked
 
 from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, Recorded
 from incrowd.releases.ledger.judging import CANNOT, REFUSED, Beside, judge
-from incrowd.releases.ledger.marks import MISSING, Cells, Marker, canonical, to_bytes
+from incrowd.releases.ledger.marks import MISSING, CellContents, Marker, canonical, to_bytes
 from incrowd.releases.ledger.overlap import MarkedTable, Overlap
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.vocabulary.schema import Column, Role, Schema
@@ -25,7 +25,8 @@ BOOKS = GOLDEN["books"]
 @pytest.mark.parametrize("case", GOLDEN["marks"], ids=str)
 def test_marks(case):
     columns = [
-        Cells(np.array([0]), (MISSING if cell is None else canonical(str(cell)), MISSING)) for cell in case["cells"]
+        CellContents(np.array([0]), (MISSING if cell is None else canonical(str(cell)), MISSING))
+        for cell in case["cells"]
     ]
     assert to_bytes(Marker(KEY).marks(columns, case["purpose"])).hex() == case["expected"]
 

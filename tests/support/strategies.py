@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from incrowd.testing.tables import KINDS, TARGET, Attribute, random_case
+from incrowd.testing.tables import KINDS, TARGET, RandomAttribute, random_case
 from incrowd.testing.tables import Case as Case
 from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Missing, Node, Tree
 
@@ -15,7 +15,7 @@ def cases(draw, max_rows=40, max_columns=4, max_values=5):
     """Tables with missing values, ties, constant and all-missing columns."""
     height = draw(st.integers(1, max_rows))
     kind, size, missing = st.sampled_from(KINDS), st.integers(0, max_values), st.sampled_from([0.0, 0.0, 0.1, 0.5])
-    attributes = draw(st.lists(st.builds(Attribute, kind, size, missing), min_size=1, max_size=max_columns))
+    attributes = draw(st.lists(st.builds(RandomAttribute, kind, size, missing), min_size=1, max_size=max_columns))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     return random_case(rng, height, attributes, draw(st.integers(1, 3)), follows=draw(st.booleans()))
 

@@ -2,8 +2,8 @@
 
 Groups go by their names, and counts stand only where the model shows them. PMML is read without incrowd (Data Mining
 Group, TreeModel). A value that a test does not know, or a missing one, stops at the node, as in incrowd:
-``noTrueChildStrategy`` is ``returnLastPrediction``, ``missingValueStrategy`` is ``lastPrediction``. A branch for missing
-values comes first, since the other conditions would be unknown and stop the search.
+``noTrueChildStrategy`` is ``returnLastPrediction``, ``missingValueStrategy`` is ``lastPrediction``. A branch for
+missing values comes first, since the other conditions would be unknown and stop the search.
 """
 
 from __future__ import annotations

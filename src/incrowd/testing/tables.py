@@ -59,7 +59,7 @@ def _nullable(column: EncodedColumn) -> pl.Series:
 
 
 @dataclass(frozen=True)
-class Attribute:
+class RandomAttribute:
     """A random attribute: its type, how many values it has, and which share of its cells is missing."""
 
     kind: ColumnType
@@ -68,7 +68,7 @@ class Attribute:
 
 
 def random_case(
-    rng: np.random.Generator, height: int, attributes: Sequence[Attribute], classes: int, *, follows: bool = False
+    rng: np.random.Generator, height: int, attributes: Sequence[RandomAttribute], classes: int, *, follows: bool = False
 ) -> Case:
     """A table of random cells; its class is random, or follows the first attribute."""
     columns, schema = [], []
@@ -88,7 +88,7 @@ def random_case(
     return Case(rows, EncodedTable.of(columns), Schema(tuple(schema)))
 
 
-def _random_column(rng: np.random.Generator, name: str, attribute: Attribute, height: int) -> EncodedColumn:
+def _random_column(rng: np.random.Generator, name: str, attribute: RandomAttribute, height: int) -> EncodedColumn:
     size = attribute.size
     codes: npt.NDArray[Any] = rng.integers(0, size, height) if size else np.zeros(height, int)
     codes = np.where(rng.random(height) < attribute.missing, size, codes).astype(np.int32)
@@ -110,7 +110,7 @@ def _dictionary(kind: ColumnType, size: int) -> pl.Series:
 def any_case(rng: np.random.Generator) -> Case:
     """A small random table of any shape."""
     attributes = [
-        Attribute(KINDS[rng.integers(len(KINDS))], int(rng.integers(6)), float(rng.choice([0.0, 0.0, 0.1, 0.5])))
+        RandomAttribute(KINDS[rng.integers(len(KINDS))], int(rng.integers(6)), float(rng.choice([0.0, 0.0, 0.1, 0.5])))
         for _ in range(rng.integers(1, 5))
     ]
     return random_case(rng, int(rng.integers(2, 60)), attributes, int(rng.integers(1, 4)), follows=rng.random() < 0.5)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.verification.coded import CodedCells, Codes, shown_cells
-from incrowd.verification.input_table import ReleasedColumn
+from incrowd.verification.input_table import ColumnOrigin
 from incrowd.verification.open_cells import QuasiIdentifier
 from incrowd.verification.request import Expected, Original, Originals, Request
 from incrowd.verification.together import CodedTable
@@ -216,7 +216,7 @@ MOST_ROWS_FOR_PAIRS = 300_000
 def unchanged_counts(
     connection: Any,
     request: Request,
-    sources: Sequence[ReleasedColumn],
+    sources: Sequence[ColumnOrigin],
     expected: Expected,
     original: Original | Originals,
 ) -> UnchangedCounts | None:
@@ -228,7 +228,7 @@ def unchanged_counts(
 def coded_table(
     connection: Any,
     request: Request,
-    sources: Sequence[ReleasedColumn],
+    sources: Sequence[ColumnOrigin],
     expected: Expected,
     original: Original | Originals,
 ) -> CodedTable | None:
@@ -270,7 +270,7 @@ def most_pairs(rows: int) -> int:
     return PAIR_TESTS if rows <= MOST_ROWS_FOR_PAIRS else 0
 
 
-def _role(one: ReleasedColumn) -> str:
+def _role(one: ColumnOrigin) -> str:
     stated = (Role.TARGET, Role.SENSITIVE, Role.PRIVATE, *KEYED)
     return str(one.column.role) if one.column.role in stated else "other"
 
@@ -310,7 +310,7 @@ def _sortable(words: Any) -> Any:
 
 
 def _transformed(
-    one: ReleasedColumn, own: tuple[list[Any], int, Codes], shown: Mapping[str, CodedCells], expected: Expected
+    one: ColumnOrigin, own: tuple[list[Any], int, Codes], shown: Mapping[str, CodedCells], expected: Expected
 ) -> QuasiIdentifier:
     values, _, codes = own
     low, high = _labels(shown[one.name]), dict(expected.bounds).get(one.name)

@@ -19,7 +19,7 @@ from typing import Any
 
 from incrowd.verification.compared_values import groups_and_values
 from incrowd.verification.comparison import MACROS as CELLS
-from incrowd.verification.input_table import ReleasedColumn
+from incrowd.verification.input_table import ColumnOrigin
 from incrowd.verification.opening import column
 from incrowd.verification.request import Request
 from incrowd.verification.shown import MACROS as MEMBERS
@@ -229,7 +229,7 @@ _ZIP = {"zip", "zipcode", "zip3", "zip5", "postcode", "postal", "plz"}
 _AREAS = rf"(^|\|)([0-9]{{4,}}|({'|'.join(sorted(SMALL_AREAS))})($|[:|*Xx]))"
 
 
-def safe_harbor_check(connection: Any, request: Request, sources: Sequence[ReleasedColumn]) -> Check:
+def safe_harbor_check(connection: Any, request: Request, sources: Sequence[ColumnOrigin]) -> Check:
     """No cell of the table ``released`` has one of the kinds, but where the user keeps a column, or its cells."""
     types = [row[1] for row in connection.execute("DESCRIBE released").fetchall()]
     wrong = []

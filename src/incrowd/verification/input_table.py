@@ -133,7 +133,7 @@ class InputTable:
         """The name under which queries know a column."""
         return column(self.names.index(name))
 
-    def meanings(self, sources: Sequence[ReleasedColumn]) -> dict[str, CellMeaning]:
+    def meanings(self, sources: Sequence[ColumnOrigin]) -> dict[str, CellMeaning]:
         """How the cells of columns are read; of those that are understood it is decided on all of them."""
         meanings = {one.name: self._drafted(one.column) for one in sources}
         names = {one.name: self.at(one.column.name) for one in sources if one.understood}
@@ -146,7 +146,7 @@ class InputTable:
 
 
 @dataclass(frozen=True)
-class ReleasedColumn:
+class ColumnOrigin:
     """A column of the release: the name it has there, and the column of the input it is made from."""
 
     name: str
@@ -159,7 +159,7 @@ class ReleasedColumn:
 
 
 def originals(
-    table: InputTable, sources: Sequence[ReleasedColumn], hint: Hint, scratch: Path | None
+    table: InputTable, sources: Sequence[ColumnOrigin], hint: Hint, scratch: Path | None
 ) -> Original | Originals:
     """What the input held in each released row, whole or in the pieces of the release."""
     origin = checked_origin(np.load(hint.origin, mmap_mode="r"), table.rows, sum(hint.sizes))
@@ -175,7 +175,7 @@ def originals(
     return _in_pieces(table, sources, meanings, hint, origin, claims, scratch)
 
 
-def all_rows(table: InputTable, sources: Sequence[ReleasedColumn]) -> Any:
+def all_rows(table: InputTable, sources: Sequence[ColumnOrigin]) -> Any:
     """What the input holds in all of its rows, those too that were left out, in the columns of the release."""
     meanings = table.meanings(sources)
     raw = table.connection.sql(_selected(table, sources)).to_arrow_table()
@@ -186,7 +186,7 @@ def encoded(table: InputTable, columns: Sequence[Column]) -> EncodedTable:
     """Some columns as codes, for what counts by codes."""
     import polars as pl
 
-    sources = [ReleasedColumn(one.name, replace(one, role=Role.QUASI_IDENTIFIER)) for one in columns]
+    sources = [ColumnOrigin(one.name, replace(one, role=Role.QUASI_IDENTIFIER)) for one in columns]
     meant = all_rows(table, sources)
     coded = []
     for one in columns:
@@ -210,7 +210,7 @@ def checked_origin(origin: Rows, rows: int, released: int) -> Rows:
     return origin
 
 
-def _selected(table: InputTable, sources: Sequence[ReleasedColumn]) -> str:
+def _selected(table: InputTable, sources: Sequence[ColumnOrigin]) -> str:
     cells = ", ".join(f"{table.at(one.column.name)} AS {column(place)}" for place, one in enumerate(sources))
     return f"SELECT {cells} FROM {TABLE}"
 
@@ -222,7 +222,7 @@ def _indices(rows: Any) -> Any:
 
 
 def understood(
-    raw: Any, sources: Sequence[ReleasedColumn], meanings: Mapping[str, CellMeaning], connection: Any = None
+    raw: Any, sources: Sequence[ColumnOrigin], meanings: Mapping[str, CellMeaning], connection: Any = None
 ) -> Any:
     """Raw columns as they are compared: texts by their distinct values, others cell by cell."""
     import pyarrow as pa
@@ -282,7 +282,7 @@ def _evaluate(connection: Any, cells: Any, *expressions: str) -> list[Any]:
 
 def _in_pieces(
     table: InputTable,
-    sources: Sequence[ReleasedColumn],
+    sources: Sequence[ColumnOrigin],
     meanings: Mapping[str, CellMeaning],
     hint: Hint,
     origin: Rows,

@@ -19,7 +19,7 @@ from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.column_rules import UNKEYED, pseudonym_checks
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.forbidden_cells import PRESET, RareValues, safe_harbor_check
-from incrowd.verification.input_table import InputTable, ReleasedColumn, all_rows, encoded, originals
+from incrowd.verification.input_table import ColumnOrigin, InputTable, all_rows, encoded, originals
 from incrowd.verification.limits import limit_checks
 from incrowd.verification.opening import column, connect, open_file, open_table, register
 from incrowd.verification.order import (
@@ -186,7 +186,7 @@ def _rare_values(connection: Any, request: Request, expected: Expected, everybod
     ).check()
 
 
-def _everybody(table: InputTable, sources: Sequence[ReleasedColumn], owners: Owners | None) -> Any:
+def _everybody(table: InputTable, sources: Sequence[ColumnOrigin], owners: Owners | None) -> Any:
     """All rows of the input in the columns of the release, and the person of each, if somebody may have several."""
     import pyarrow as pa
 
@@ -217,7 +217,7 @@ def _input_check(request: Request, table: InputTable) -> Check:
     return Check("input", present == known, f"{table.rows:,} rows, {len(present)} columns")
 
 
-def expected_columns(request: Request, header: Sequence[str]) -> list[ReleasedColumn]:
+def expected_columns(request: Request, header: Sequence[str]) -> list[ColumnOrigin]:
     """What the release must consist of: all columns but identifiers and those to drop, in the order of the input.
 
     A number may be shown by its bounds, in two columns. The person is released, as a pseudonym, if recipients can
@@ -232,17 +232,17 @@ def expected_columns(request: Request, header: Sequence[str]) -> list[ReleasedCo
         spread = known.role is Role.QUASI_IDENTIFIER and known.type.is_numeric and set(ends) <= set(header)
         spread = spread and written(known.name, request) not in header
         names = ends if spread else [written(known.name, request)]
-        sources += [ReleasedColumn(name, known) for name in names]
+        sources += [ColumnOrigin(name, known) for name in names]
     return sources
 
 
-def _names(sources: Sequence[ReleasedColumn], column: str) -> list[str]:
+def _names(sources: Sequence[ColumnOrigin], column: str) -> list[str]:
     return [one.name for one in sources if one.column.name == column]
 
 
 def asked_of(
     request: Request,
-    sources: Sequence[ReleasedColumn],
+    sources: Sequence[ColumnOrigin],
     people: People | None,
     rows: int = 0,
     owners: Owners | None = None,
@@ -358,7 +358,7 @@ def _left_out(
     )
 
 
-def _people(request: Request, sources: Sequence[ReleasedColumn], limits: Resources) -> People | None:
+def _people(request: Request, sources: Sequence[ColumnOrigin], limits: Resources) -> People | None:
     """The population, read here, if something is required of it."""
     if request.population is None or not isinstance(request.requirement, Together):
         return None

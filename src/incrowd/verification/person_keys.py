@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.verification.coded import CodedCells
-from incrowd.verification.input_table import ReleasedColumn, understood
+from incrowd.verification.input_table import ColumnOrigin, understood
 from incrowd.verification.meaning import CellMeaning
 from incrowd.verification.opening import column, connect, register
 from incrowd.verification.owners import Owners, normalised_words
@@ -68,7 +68,7 @@ def _plain(cell: str, kind: str) -> str:
 class InputReader:
     """Sums up rows of the input as another reader gives them: PyArrow batches of the columns behind ``sources``."""
 
-    sources: Sequence[ReleasedColumn]
+    sources: Sequence[ColumnOrigin]
     meanings: dict[str, CellMeaning]
     salt: int
 
@@ -118,7 +118,7 @@ class PersonReader:
     """Reads the person column of the input as another reader gives it: PyArrow batches of that column."""
 
     keys: PersonKeys
-    source: ReleasedColumn
+    source: ColumnOrigin
     meaning: CellMeaning
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from experiments.papers import printed
-from incrowd.comparisons.datasets.catalog import DATASETS, Dataset, Shape, find_dataset
+from incrowd.comparisons.datasets.catalog import DATASETS, Dataset, FileShape, find_dataset
 from incrowd.comparisons.datasets.load import canonical_csv, parsed, rows_digest
 from incrowd.errors import ParameterError
 from support.tic_tac_toe import as_csv, as_orange_file, endgames
@@ -128,14 +128,14 @@ def test_a_member_becomes_the_canonical_csv() -> None:
 
 
 def test_restored_order_follows_the_domains() -> None:
-    shape = Shape(domains=(("low", "high"), ("b", "a")))
+    shape = FileShape(domains=(("low", "high"), ("b", "a")))
     dataset = find_dataset("car")
     made = canonical_csv(dataset, [b"high,a,1\nlow,a,2\n", b"high,b,3\nlow,b,4"], shape).decode()
     assert [row[-1] for row in csv.reader(io.StringIO(made))][1:] == ["4", "2", "3", "1"]
 
 
 def test_leading_zeros_and_decimals_come_back() -> None:
-    shape = Shape(
+    shape = FileShape(
         delimiter="\t", header=1, spelled=((0, ".2f"), (1, "05.0f"), (2, "02.0f")), translated=((2, "00", "0"),)
     )
     rows = list(parsed("head\n24.5\t202\t1\tyes\n?\t0\t0\tno\n", shape))

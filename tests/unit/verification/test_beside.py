@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from incrowd.verification.beside import MOST_CELLS, MOST_ROWS_FOR_PAIRS, quasi_identifier, unchanged_counts
-from incrowd.verification.input_table import ReleasedColumn
+from incrowd.verification.input_table import ColumnOrigin
 from incrowd.verification.opening import connect, register
 from incrowd.verification.request import Expected, Hint, InputFile, Original, Originals, Request
 from incrowd.vocabulary.forms import FileForm
@@ -164,7 +164,7 @@ def asked_for(names, *, spread=(), counts=(), memory=None, hierarchy=None):
     if hierarchy is not None:
         kinds["q"] = Column("q", Role.QUASI_IDENTIFIER, ColumnType.TEXT, (), "", hierarchy)
     sources = [
-        ReleasedColumn(written, kinds[name])
+        ColumnOrigin(written, kinds[name])
         for name in names
         for written in ((f"{name}_low", f"{name}_high") if name in spread else (name,))
     ]

@@ -16,8 +16,8 @@ import pytest
 from incrowd.errors import FileFormatError, MissingPackageError, VerificationError
 from incrowd.verification import input_table
 from incrowd.verification.input_table import (
+    ColumnOrigin,
     InputTable,
-    ReleasedColumn,
     all_rows,
     checked_origin,
     encoded,
@@ -45,7 +45,7 @@ def csv(folder, text, **options):
 
 
 def source(name, type_=ColumnType.CATEGORICAL, role=QUASI, order=(), shown=None):
-    return ReleasedColumn(shown or name, Column(name, role, type_, order))
+    return ColumnOrigin(shown or name, Column(name, role, type_, order))
 
 
 # opening

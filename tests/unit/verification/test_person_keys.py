@@ -7,7 +7,7 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from incrowd.verification.input_table import ReleasedColumn
+from incrowd.verification.input_table import ColumnOrigin
 from incrowd.verification.meaning import CellMeaning
 from incrowd.verification.opening import connect
 from incrowd.verification.person_keys import Fingerprint, InputReader, fingerprint
@@ -83,8 +83,8 @@ def test_a_moment_is_the_same_everywhere(monkeypatch):
 
 def test_batches_of_the_input_are_summed_up_as_they_are_meant():
     sources = [
-        ReleasedColumn("n", Column("n", Role.QUASI_IDENTIFIER, ColumnType.INTEGER)),
-        ReleasedColumn("t", Column("t", Role.OTHER)),
+        ColumnOrigin("n", Column("n", Role.QUASI_IDENTIFIER, ColumnType.INTEGER)),
+        ColumnOrigin("t", Column("t", Role.OTHER)),
     ]
     meanings = {"n": CellMeaning(ColumnType.INTEGER), "t": CellMeaning(ColumnType.CATEGORICAL, missing=("?",))}
     reader = InputReader(sources, meanings, 7)

@@ -22,7 +22,7 @@ MISSING = "?"
 
 
 @dataclass(frozen=True)
-class Shape:
+class FileShape:
     """How a file inside a package becomes the canonical rows.
 
     ``delimiter`` None is any run of blanks. Lines that begin with one of ``skipped`` are no rows, and neither are
@@ -61,7 +61,7 @@ class PackageSource:
     package: str
     version: str
     members: tuple[Member, ...]
-    shape: Shape
+    shape: FileShape
     sha256: str
     licence: str
     options: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ def _dataset(name: str, facts: dict[str, Any]) -> Dataset:
     if shape.get("delimiter") == "":
         shape["delimiter"] = None
     members = tuple(Member(*pair) for pair in source.pop("members").items())
-    package = PackageSource(members=members, shape=Shape(**_frozen(shape)), **_frozen(source))
+    package = PackageSource(members=members, shape=FileShape(**_frozen(shape)), **_frozen(source))
     return Dataset(name, source=package, attribute_sets=sets, **names, **_frozen(facts))
 
 

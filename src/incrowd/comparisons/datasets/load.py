@@ -22,7 +22,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from incrowd.comparisons.datasets.catalog import DATASETS, MISSING, Dataset, Member, PackageSource, Shape, find_dataset
+from incrowd.comparisons.datasets.catalog import (
+    DATASETS,
+    MISSING,
+    Dataset,
+    FileShape,
+    Member,
+    PackageSource,
+    find_dataset,
+)
 from incrowd.errors import FileFormatError, InputError
 
 FOLDER_VARIABLE = "INCROWD_DATA"
@@ -53,7 +61,7 @@ def cache_folder() -> Path:
 Row = list[str]
 
 
-def canonical_csv(dataset: Dataset, members: Iterable[bytes], shape: Shape) -> bytes:
+def canonical_csv(dataset: Dataset, members: Iterable[bytes], shape: FileShape) -> bytes:
     """The canonical CSV of a data set from the members of a package, in their order.
 
     UTF-8, comma-separated, one header line, lines end with a line feed, missing values are ``?``.
@@ -68,7 +76,7 @@ def canonical_csv(dataset: Dataset, members: Iterable[bytes], shape: Shape) -> b
     return text.getvalue().encode("utf-8")
 
 
-def parsed(text: str, shape: Shape) -> Iterator[Row]:
+def parsed(text: str, shape: FileShape) -> Iterator[Row]:
     """The rows of one file."""
     formats = dict(shape.spelled)
     words = {(position, theirs): ours for position, theirs, ours in shape.translated}
@@ -77,7 +85,7 @@ def parsed(text: str, shape: Shape) -> Iterator[Row]:
             yield _row([cell.strip() for cell in line.split(shape.delimiter)], shape, formats, words)
 
 
-def _row(cells: Row, shape: Shape, formats: dict[int, str], words: dict[tuple[int, str], str]) -> Row:
+def _row(cells: Row, shape: FileShape, formats: dict[int, str], words: dict[tuple[int, str], str]) -> Row:
     cells = cells[shape.dropped :]
     cells[-1] = cells[-1].removesuffix(shape.label_end)
     for position, form in formats.items():

@@ -104,7 +104,7 @@ class RefinementCandidate:
 
 
 @dataclass(frozen=True)
-class Refined:
+class RefinementStep:
     """A refinement that was made, the smallest group of each set after it, and how many records were read for it."""
 
     candidate: RefinementCandidate
@@ -154,7 +154,7 @@ class Refinement:
         """The smallest group of each set."""
         return tuple(self.partitions.anonymity.tolist())
 
-    def run(self) -> Iterator[Refined]:
+    def run(self) -> Iterator[RefinementStep]:
         """Refine the best candidate until there is none."""
         while (best := self._best()) is not None:
             attribute, own = self._place(best[0])
@@ -190,12 +190,12 @@ class Refinement:
         best = min(tied.tolist(), key=lambda i: self._order(int(numbers[i])))
         return int(numbers[best]), float(gains[best]), float(losses[best]), float(scores[best])
 
-    def _apply(self, number: int, gain: float, loss: float, score: float) -> Refined:
+    def _apply(self, number: int, gain: float, loss: float, score: float) -> RefinementStep:
         """Refine a candidate and bring the others up to date."""
         candidate = self._candidate(number, gain, loss, score)
         self._split(*self._place(number))
         self._close_invalid()
-        return Refined(candidate, self.anonymity, self.partitions.reads)
+        return RefinementStep(candidate, self.anonymity, self.partitions.reads)
 
     def _split(self, attribute: int, own: int) -> None:
         """Refine a candidate of an attribute, whether it is valid or not."""
@@ -345,7 +345,7 @@ def _look(column: EncodedColumn, population: Population, numeric: str, k: int) -
     return partial(interval_form, numeric=numeric, ends=ends)
 
 
-def reasons_of(trace: Sequence[Refined], sets: Sequence[KnownSet], anonymity: Sequence[int]) -> Reasons:
+def reasons_of(trace: Sequence[RefinementStep], sets: Sequence[KnownSet], anonymity: Sequence[int]) -> Reasons:
     """The refinements as a table."""
     smallest = ["smallest group"] if len(sets) == 1 else [f"smallest group of {', '.join(one.names)}" for one in sets]
     rows = tuple(

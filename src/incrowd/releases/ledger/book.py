@@ -30,9 +30,9 @@ from incrowd.releases.ledger.entry import (
     RELEASE,
     SOUND,
     WITHDRAWN,
+    ChainLink,
     Head,
     LedgerEntry,
-    Link,
     MarkedPeople,
     Recorded,
     entry_of,
@@ -106,7 +106,7 @@ ENDING, HEAD, LOCK = ".entry", "head.json", "ledger"
 class PreparedEntry:
     """An entry that can be written: its place in the chain, and its payload."""
 
-    link: Link
+    link: ChainLink
     payload: bytes
 
 
@@ -134,7 +134,7 @@ class Ledger:
                 return f"entry {link.number} cannot be read: {error}"
         return self._old_fault(links)
 
-    def _old_fault(self, links: list[Link]) -> str:
+    def _old_fault(self, links: list[ChainLink]) -> str:
         """What is wrong with the files of version 1."""
         bound = {name: digest for link in links for name, digest in entry_of(link.header).files.items()}
         there = files_of(self.folder)
@@ -145,7 +145,7 @@ class Ledger:
         return f"{unbound[0]} is not bound by an entry" if unbound else SOUND
 
     @cached_property
-    def _files(self) -> list[tuple[Link, str]]:
+    def _files(self) -> list[tuple[ChainLink, str]]:
         """Header and hash of the payload of each file, in the order of their names."""
         files = (read_entry(file, self.key) for file in entry_files(self.folder))
         return [(link, payload_hash(payload)) for link, payload in files]
@@ -160,7 +160,7 @@ class Ledger:
                     entries.append(Recorded(entry_of(link.header), link, functools.partial(self._people, link)))
         return entries
 
-    def _people(self, link: Link) -> MarkedPeople | None:
+    def _people(self, link: ChainLink) -> MarkedPeople | None:
         """Who is in an entry, read from its file once more."""
         again, payload = read_entry(self.folder / f"{link.number:06d}{ENDING}", self.key)
         if again != link or payload_hash(payload) != link.header["payload"]:
@@ -179,7 +179,7 @@ class Ledger:
         header = {**entry.to_json(), "payload": payload_hash(payload)}
         return PreparedEntry(linked(header, *self._next(), self.key), payload)
 
-    def add(self, prepared: PreparedEntry) -> Link:
+    def add(self, prepared: PreparedEntry) -> ChainLink:
         """Write an entry and then the head; raises if another run was first."""
         link, number = prepared.link, int(prepared.link.number)
         try:
@@ -261,7 +261,7 @@ def write_head(folder: Path, head: Head) -> None:
         hidden.write_text(json.dumps(head.to_json()), encoding="ascii")
 
 
-def _plain(link: Link) -> bytes:
+def _plain(link: ChainLink) -> bytes:
     return plain(link.header) + b"\n" + link.mac.encode() + b"\n"
 
 
@@ -279,14 +279,14 @@ def _write_new(path: Path, content: bytes) -> None:
     flush(path.parent)
 
 
-def read_entry(file: Path, key: bytes) -> tuple[Link, bytes]:
+def read_entry(file: Path, key: bytes) -> tuple[ChainLink, bytes]:
     """Header, MAC and payload of a file; one that cannot be read is an entry that was altered."""
     try:
         header, mac, payload = file.read_bytes().split(b"\n", 2)
         parsed: Any = json.loads(header)
         if isinstance(parsed, dict) and type(parsed.get("number")) is int:
-            return Link(parsed, mac.decode("ascii")), payload
+            return ChainLink(parsed, mac.decode("ascii")), payload
     except (OSError, ValueError, RecursionError):
         pass
     name = file.name.removesuffix(ENDING)
-    return Link({"key": key_name(key), "number": int(name) if name.isdecimal() else name}, ""), b""
+    return ChainLink({"key": key_name(key), "number": int(name) if name.isdecimal() else name}, ""), b""

@@ -27,7 +27,7 @@ SOUND = "sound"
 
 
 @dataclass(frozen=True)
-class Link:
+class ChainLink:
     """The header of an entry with its MAC."""
 
     header: Mapping[str, Any]
@@ -72,10 +72,10 @@ def plain(header: Mapping[str, Any]) -> bytes:
     return json.dumps(header, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
-def linked(header: Mapping[str, Any], number: int, before: str, key: bytes) -> Link:
+def linked(header: Mapping[str, Any], number: int, before: str, key: bytes) -> ChainLink:
     """The header as a link of the chain."""
     whole = {**header, "version": 2, "number": number, "before": before, "key": key_name(key)}
-    return Link(whole, mac_of(whole, key))
+    return ChainLink(whole, mac_of(whole, key))
 
 
 def mac_of(header: Mapping[str, Any], key: bytes) -> str:
@@ -83,12 +83,12 @@ def mac_of(header: Mapping[str, Any], key: bytes) -> str:
     return _mac(key, "chain", header)
 
 
-def is_authentic(link: Link, key: bytes) -> bool:
+def is_authentic(link: ChainLink, key: bytes) -> bool:
     """Whether the header is as it was when its MAC was made with the key."""
     return hmac.compare_digest(mac_of(link.header, key).encode(), link.mac.encode())
 
 
-def fault(links: Sequence[Link], head: Head | None, key: bytes) -> str:
+def fault(links: Sequence[ChainLink], head: Head | None, key: bytes) -> str:
     """What is wrong with a book; :data:`SOUND` if nothing is.
 
     Examples
@@ -116,14 +116,14 @@ def fault(links: Sequence[Link], head: Head | None, key: bytes) -> str:
     return SOUND if (head.entries, head.last) == (len(links), before) else "the last entries are gone"
 
 
-def is_one_behind(links: Sequence[Link], head: Head | None, key: bytes) -> bool:
+def is_one_behind(links: Sequence[ChainLink], head: Head | None, key: bytes) -> bool:
     """Whether the last entry was written and the head not yet: the run was stopped between the two."""
     if len(links) == 1 and head is None:
         return fault(links, Head.of(1, links[-1].mac, key), key) == SOUND
     return bool(links) and head is not None and fault(links[:-1], head, key) == SOUND == _completed(links, key)
 
 
-def _completed(links: Sequence[Link], key: bytes) -> str:
+def _completed(links: Sequence[ChainLink], key: bytes) -> str:
     return fault(links, Head.of(len(links), links[-1].mac, key), key)
 
 
@@ -290,7 +290,7 @@ class Recorded:
     """An entry of the book; ``load`` reads who is in it, which may be many: they are not kept in memory."""
 
     entry: LedgerEntry
-    link: Link
+    link: ChainLink
     load: Callable[[], MarkedPeople | None]
 
     @property

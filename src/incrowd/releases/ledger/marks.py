@@ -30,7 +30,7 @@ _WHOLE = re.compile(rb"n(-?\d+)")
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CellContents:
     """A column as codes into what its cells say; the last of ``contents`` is missing.
 
     Examples
@@ -48,18 +48,18 @@ class Cells:
         known = self.contents[:-1]
         return bool(known) and all(_WHOLE.fullmatch(one) for one in known)
 
-    def shifted(self, by: int) -> Cells:
+    def shifted(self, by: int) -> CellContents:
         """The same column of whole numbers, each larger by so much."""
-        return Cells(self.codes, (*(b"n%d" % (int(one[1:]) + by) for one in self.contents[:-1]), MISSING))
+        return CellContents(self.codes, (*(b"n%d" % (int(one[1:]) + by) for one in self.contents[:-1]), MISSING))
 
-    def take(self, rows: npt.NDArray[np.intp]) -> Cells:
+    def take(self, rows: npt.NDArray[np.intp]) -> CellContents:
         """The same column for these rows; of few rows only what they say."""
         codes = self.codes[rows]
         if len(codes) >= len(self.contents):
-            return Cells(codes, self.contents)
+            return CellContents(codes, self.contents)
         used, places = np.unique(codes, return_inverse=True)
         known = [self.contents[code] for code in used]
-        return Cells(places, tuple(known) if known[-1:] == [MISSING] else (*known, MISSING))
+        return CellContents(places, tuple(known) if known[-1:] == [MISSING] else (*known, MISSING))
 
     def ranks(self) -> npt.NDArray[np.int64]:
         """For each row a number; equal numbers say the same, and the order is that of what is said."""
@@ -68,12 +68,12 @@ class Cells:
         return numbers
 
 
-def cells_of(column: Distinct) -> Cells:
+def cells_of(column: Distinct) -> CellContents:
     """What the cells of a column say; texts that are all dates in one style say the dates."""
     values = column.values
     if values.dtype == pl.String and _are_dates(values.head(_LOOK)) and _are_dates(values):
         values = parse_dates(values).values
-    return Cells(column.codes, (*_contents(values), MISSING))
+    return CellContents(column.codes, (*_contents(values), MISSING))
 
 
 def _are_dates(texts: pl.Series) -> bool:
@@ -154,7 +154,7 @@ class Marker:
 
     Examples
     --------
-    >>> column = Cells(np.array([0, 1, 0]), (b"n7", b"m"))
+    >>> column = CellContents(np.array([0, 1, 0]), (b"n7", b"m"))
     >>> made = Marker(bytes(range(32))).marks([column], PERSON)
     >>> made[0].astype(">u8").tobytes().hex(), bool((made[0] == made[2]).all())
     ('e2af5b64c3116f6f1ab0b34b7b551518', True)
@@ -162,13 +162,13 @@ class Marker:
 
     key: bytes
 
-    def marks(self, columns: Sequence[Cells], purpose: str) -> Marks:
+    def marks(self, columns: Sequence[CellContents], purpose: str) -> Marks:
         """The marks of rows with these cells; equal rows are marked once."""
         first, same = distinct_rows([column.codes for column in columns], [len(column.contents) for column in columns])
         made = self._made([column.take(first) for column in columns], purpose)
         return made[same]
 
-    def _made(self, columns: Sequence[Cells], purpose: str) -> Marks:
+    def _made(self, columns: Sequence[CellContents], purpose: str) -> Marks:
         sign = _signing(self._persons if purpose == PERSON else self._rows)
         made = b"".join(map(sign, _messages(columns)))
         return np.frombuffer(made, ">u8").astype(np.uint64).reshape(-1, 2)
@@ -203,7 +203,7 @@ def distinct_rows(
     return first, same
 
 
-def _messages(columns: Sequence[Cells]) -> list[bytes]:
+def _messages(columns: Sequence[CellContents]) -> list[bytes]:
     """For every row its cells, each with its length in four bytes before it."""
     import pyarrow as pa
     import pyarrow.compute as pc

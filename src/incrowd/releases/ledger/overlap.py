@@ -14,7 +14,7 @@ from incrowd.releases.ledger.marks import (
     MISSING,
     PERSON,
     ROW,
-    Cells,
+    CellContents,
     Marker,
     Marks,
     are_unique,
@@ -40,7 +40,7 @@ class MarkedTable:
     schema: Schema
     marker: Marker
     same_columns: Mapping[str, str] = field(default_factory=dict)
-    _cells: dict[str, Cells] = field(default_factory=dict, init=False)
+    _cells: dict[str, CellContents] = field(default_factory=dict, init=False)
     _rows: dict[tuple[str, ...], Marks] = field(default_factory=dict, init=False)
 
     @property
@@ -63,7 +63,7 @@ class MarkedTable:
         """Number of persons."""
         return self.people if self.who is None else int(self.who.max(initial=-1)) + 1
 
-    def cells(self, name: str) -> Cells:
+    def cells(self, name: str) -> CellContents:
         """What the cells of a column say; of one that was coarsened or made with a key, what they said before."""
         if name not in self._cells:
             finer = self.source.finer
@@ -92,7 +92,7 @@ class MarkedTable:
         called = renamed.get(name, name if name not in self.same_columns else None)
         return called if called in self.source.frame.columns else None
 
-    def columns(self, names: Sequence[str]) -> list[Cells]:
+    def columns(self, names: Sequence[str]) -> list[CellContents]:
         """The columns that an entry calls so, by sorted name."""
         return [self.cells(self.known_as(name) or name) for name in sorted(names)]
 
@@ -110,7 +110,7 @@ class MarkedTable:
     def values(self, name: str) -> Marks:
         """Marks of the distinct values of a column of this table."""
         contents = self.cells(name).contents
-        return self.marker.marks([Cells(np.arange(len(contents) - 1), contents)], ROW)
+        return self.marker.marks([CellContents(np.arange(len(contents) - 1), contents)], ROW)
 
     def people_of(self, classes: npt.NDArray[np.int32], names: Sequence[str] = ()) -> MarkedPeople:
         """What an entry with these quasi-identifiers, else the table's, keeps of it.
@@ -328,7 +328,7 @@ def _alike(table: MarkedTable, entry: LedgerEntry, people: MarkedPeople) -> str:
     return ""
 
 
-def _any_of(table: MarkedTable, columns: Sequence[Cells], kept: Marks) -> bool:
+def _any_of(table: MarkedTable, columns: Sequence[CellContents], kept: Marks) -> bool:
     first, _ = distinct_rows([one.codes for one in columns], [len(one.contents) for one in columns])
     marks = table.marker.marks([one.take(first) for one in columns], ROW)
     return not as_frame(marks).join(as_frame(kept), on=["high", "low"], how="semi").is_empty()

@@ -29,8 +29,8 @@ from incrowd.releases.ledger.entry import (
     RELEASE,
     SOUND,
     WITHDRAWN,
+    ChainLink,
     LedgerEntry,
-    Link,
     MarkedPeople,
     entry_of,
     is_authentic,
@@ -236,7 +236,7 @@ def rekey(folder: Path, tables: Mapping[int, Source], key: Path | None = None) -
 
 
 def _again(
-    link: Link, payload: bytes, tables: Mapping[int, Source], key: bytes, old: bytes | None
+    link: ChainLink, payload: bytes, tables: Mapping[int, Source], key: bytes, old: bytes | None
 ) -> tuple[LedgerEntry, MarkedPeople | None]:
     """An entry with the people of its table under the new key."""
     entry, source = replace(_entry(link), was=link.mac), tables.get(int(link.number))
@@ -271,7 +271,7 @@ def _numbered(marks: Marks) -> pl.DataFrame:
     return as_frame(marks).with_columns(turn=pl.int_range(pl.len()).over("high", "low"))
 
 
-def _entry(link: Link) -> LedgerEntry:
+def _entry(link: ChainLink) -> LedgerEntry:
     try:
         return entry_of(link.header)
     except LedgerError as error:

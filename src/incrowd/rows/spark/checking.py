@@ -39,7 +39,7 @@ from incrowd.verification.beside import MOST_CELLS, unchanged_counts
 from incrowd.verification.class_sizes import k_check, sizes_of
 from incrowd.verification.comparison import PieceFindings
 from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
-from incrowd.verification.input_table import ReleasedColumn
+from incrowd.verification.input_table import ColumnOrigin
 from incrowd.verification.judge import asked_of, expected_columns
 from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.opening import connect, register
@@ -128,15 +128,15 @@ def _promises(
     return nearest, [k_check(one, name, k) for one, (name, _, k) in zip(sizes, expected.promises, strict=True)]
 
 
-def _persons(request: Request) -> tuple[ReleasedColumn, ...]:
+def _persons(request: Request) -> tuple[ColumnOrigin, ...]:
     """The column that says whose rows they are, if there is one, under the name it has beside what is compared."""
     if request.persons is None:
         return ()
-    return tuple(ReleasedColumn(PERSON, column) for column in request.columns if column.name == request.persons.column)
+    return tuple(ColumnOrigin(PERSON, column) for column in request.columns if column.name == request.persons.column)
 
 
 def _meanings(
-    request: Request, table: SparkTable, blocks: SparkBlocks, sources: Sequence[ReleasedColumn]
+    request: Request, table: SparkTable, blocks: SparkBlocks, sources: Sequence[ColumnOrigin]
 ) -> dict[str, CellMeaning]:
     """How the cells of each column are read; what all of them decide together is decided on their values."""
     meanings = {}
@@ -166,7 +166,7 @@ def _compare(request: Request, expected: Expected, salt: int, written: Any, orig
 
 
 def _unchanged(
-    request: Request, expected: Expected, sources: Sequence[ReleasedColumn], written: Any, original: Original
+    request: Request, expected: Expected, sources: Sequence[ColumnOrigin], written: Any, original: Original
 ) -> UnchangedCounts | None:
     if request.persons is not None:
         keys = PersonKeys(request.persons, secrets.token_bytes(32))

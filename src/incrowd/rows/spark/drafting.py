@@ -66,14 +66,14 @@ def deal(store: Store, drafting: Drafting, randomness: Randomness, piece_rows: i
     keys = partition_keys(store.session, count)
     after = applied(drafting.plan, drafting.population)
     assert isinstance(after, BlockedPopulation)
-    dealing = Dealing(drafting, after, blocks, keys, keys_of(randomness, len(store.listed)))
+    dealing = PartitionDealing(drafting, after, blocks, keys, keys_of(randomness, len(store.listed)))
     with errors_translated(), set_for_a_while(store.session, ONE_BLOCK_AT_A_TIME):
         dealt = mapped(store.frame, dealing, _DEALT).repartition(count, KEY)
         return Pieces(kept(dealt), drafting, keys, keys_of(randomness, count))
 
 
 @dataclass(frozen=True, eq=False)
-class Dealing:
+class PartitionDealing:
     """Applies a plan to the blocks of a partition, and deals their rows."""
 
     drafting: Drafting

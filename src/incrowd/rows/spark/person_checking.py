@@ -14,7 +14,7 @@ from incrowd.rows.spark.drafting import Mixing, Pieces
 from incrowd.rows.spark.session import errors_translated, mapped
 from incrowd.rows.spark.table import SparkTable
 from incrowd.verification.class_sizes import Promises, sizes_of
-from incrowd.verification.input_table import ReleasedColumn
+from incrowd.verification.input_table import ColumnOrigin
 from incrowd.verification.meaning import CellMeaning
 from incrowd.verification.person_counts import persons_check
 from incrowd.verification.person_keys import PersonKeys, PersonReader
@@ -122,7 +122,7 @@ def _of(sizes: ClassSizes) -> PersonCounts:
 
 @contextmanager
 def owned_rows(
-    pieces: Pieces, folder: str, table: SparkTable, source: ReleasedColumn, meaning: CellMeaning, persons: Persons
+    pieces: Pieces, folder: str, table: SparkTable, source: ColumnOrigin, meaning: CellMeaning, persons: Persons
 ) -> Iterator[OwnedRows]:
     """The released rows with their persons, kept by Spark for the time of a block."""
     from pyspark import StorageLevel

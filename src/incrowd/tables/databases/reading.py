@@ -17,14 +17,14 @@ from incrowd.tables.streams.body import regrouped
 
 
 # Rows as they come from the server, in types that incrowd reads.
-class Rows(NamedTuple):
+class RecordBatches(NamedTuple):
     """A PyArrow schema, and record batches that have it."""
 
     schema: Any
     batches: Generator[Any, None, None]
 
 
-def rows_of(session: Session, query: str, described: Any) -> Rows:
+def rows_of(session: Session, query: str, described: Any) -> RecordBatches:
     """The rows of a query whose columns are known, each in a plain type; the query runs when they are asked for."""
     import pyarrow as pa
 
@@ -41,10 +41,10 @@ def rows_of(session: Session, query: str, described: Any) -> Rows:
                 check_dates(batch, schema.names)
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
 
-    return Rows(schema, batches())
+    return RecordBatches(schema, batches())
 
 
-def save_rows(rows: Rows, path: Path, progress: Callable[[int], None] = lambda _rows: None) -> int:
+def save_rows(rows: RecordBatches, path: Path, progress: Callable[[int], None] = lambda _rows: None) -> int:
     """Write the rows to a new Parquet file that only its owner can read; gives their number."""
     import pyarrow.parquet as pq
 
@@ -119,12 +119,12 @@ def server_of(session: Session) -> str:
 
 
 @contextmanager
-def _opened(query: Query) -> Iterator[Rows]:
+def _opened(query: Query) -> Iterator[RecordBatches]:
     if isinstance(query.address, DatabaseFile):
         from incrowd.tables.databases.files import file_rows
 
         with file_rows(query) as (schema, batches):
-            yield Rows(schema, batches)
+            yield RecordBatches(schema, batches)
         return
     with connected(query.address, READING) as session:
         answer = rows_of(session, query.text, _describe(session, query))

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from incrowd.errors import OutputError, ParameterError, named_option
-from incrowd.tables.databases.reading import Rows, relations_read, rows_of, save_rows, server_of
+from incrowd.tables.databases.reading import RecordBatches, relations_read, rows_of, save_rows, server_of
 from incrowd.tables.databases.session import WRITING, Session, connected, sql_type, storable
 from incrowd.tables.databases.tables import Address, NewTable, Query, TableName, check_columns, quoted
 
@@ -183,7 +183,7 @@ class StagedTable:
         for role in ("PUBLIC", *(quoted(name) for (name,) in others)):
             self._session.do(f"REVOKE ALL ON TABLE {self._hidden.sql} FROM {role} CASCADE")
 
-    def _rows(self) -> Rows:
+    def _rows(self) -> RecordBatches:
         everything = f"SELECT * FROM {self._hidden.sql}"
         schema, stream = rows_of(self._session, everything, self._session.describe(everything))
 
@@ -195,7 +195,7 @@ class StagedTable:
                     yield batch
             self._seen = seen
 
-        return Rows(schema, batches())
+        return RecordBatches(schema, batches())
 
 
 class _Feed:

@@ -29,7 +29,7 @@ _NEARLY = 0.05  # of those with several rows: a column that changes in fewer pro
 
 
 @dataclass(frozen=True, eq=False)
-class Owners:
+class RowOwners:
     """The person of each row as a number from 0 on, without gaps; which rows are kept; and what should be known.
 
     Rows of nobody that count as rows of one person are of the person ``nobody``.
@@ -42,7 +42,7 @@ class Owners:
     nobody: int | None = None
 
 
-def owners_of(source: Source, persons: Persons) -> Owners:
+def owners_of(source: Source, persons: Persons) -> RowOwners:
     """Whose row each row is.
 
     Rows without a person are refused, left out, or rows of one person, as the user says; so are spellings that look
@@ -70,7 +70,7 @@ def owners_of(source: Source, persons: Persons) -> Owners:
     notices += list(heavy_person(persons.column, int(rows.max(initial=0)), int(rows.sum())))
     used, codes = np.unique(codes, return_inverse=True)
     nobody = len(used) - 1 if missing.any() and kept is None else None
-    return Owners(codes.astype(np.int32), len(used), kept, tuple(notices), nobody)
+    return RowOwners(codes.astype(np.int32), len(used), kept, tuple(notices), nobody)
 
 
 def _spelled(texts: pl.Series, persons: Persons) -> npt.NDArray[np.object_]:

@@ -13,7 +13,7 @@ import pytest
 from incrowd.releases.ledger.marks import (
     PERSON,
     ROW,
-    Cells,
+    CellContents,
     Marker,
     canonical,
     cells_of,
@@ -72,7 +72,7 @@ def test_numbers_dates_and_truth_say_the_same_in_every_type():
 
 
 def test_a_mark_is_an_hmac_over_lengths_and_cells():
-    column = Cells(np.array([0, 1]), (b"n7", b"m"))
+    column = CellContents(np.array([0, 1]), (b"n7", b"m"))
     first, second = to_bytes(Marker(KEY).marks([column, column], ROW)).hex()[:32], b"\0\0\0\1m\0\0\0\1m"
     plain = hmac.new(subkey(KEY, "row"), b"\0\0\0\2n7\0\0\0\2n7", hashlib.sha256).hexdigest()[:32]
     assert first == plain
@@ -82,7 +82,7 @@ def test_a_mark_is_an_hmac_over_lengths_and_cells():
 
 
 def test_marks_depend_on_key_and_purpose_and_not_on_the_order():
-    column = Cells(np.array([0, 1, 2, 1]), (b"ta", b"tb", b"m"))
+    column = CellContents(np.array([0, 1, 2, 1]), (b"ta", b"tb", b"m"))
     made = Marker(KEY).marks([column], PERSON)
     assert (made[1] == made[3]).all()
     assert shared(made, made[::-1]) == 4
@@ -100,8 +100,8 @@ def test_many_columns_of_many_values_do_not_overflow():
 
 
 def test_moving_whole_numbers():
-    column = Cells(np.array([0, 1, 2]), (b"n9", b"n-1", b"m"))
+    column = CellContents(np.array([0, 1, 2]), (b"n9", b"n-1", b"m"))
     assert column.is_whole()
     assert column.shifted(1).contents == (b"n10", b"n0", b"m")
-    assert not Cells(np.array([0]), (b"n1.5", b"m")).is_whole()
-    assert not Cells(np.array([0]), (b"m",)).is_whole()
+    assert not CellContents(np.array([0]), (b"n1.5", b"m")).is_whole()
+    assert not CellContents(np.array([0]), (b"m",)).is_whole()
