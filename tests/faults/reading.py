@@ -72,7 +72,7 @@ def a_statistics_file_gives_other_cells(original, path, kind):
     return table.with_columns(pl.col("visits") + 1), labels
 
 
-@plant("incrowd.tables.databases.files:file_rows", given=("db", "duckdb"))
+@plant("incrowd.tables.databases.reading:file_rows", given=("db", "duckdb"))
 @contextmanager
 def a_database_gives_other_cells(original, query):
     """The visits of all rows are one more than the database has."""
@@ -82,7 +82,7 @@ def a_database_gives_other_cells(original, query):
         yield schema, more
 
 
-@plant("incrowd.tables.databases.files:file_rows", (MEMORY,), given=("db", "duckdb"))
+@plant("incrowd.tables.databases.reading:file_rows", (MEMORY,), given=("db", "duckdb"))
 @contextmanager
 def a_database_gives_a_row_less(original, query):
     """The last row of the query is not fetched."""

@@ -271,6 +271,18 @@ def _with_room(array: Any, needed: int) -> Any:
 
 
 @compiled
+def _deal_parts(sequence: Any, place: int, part: Any) -> Any:
+    """Note the part of every code of a cut, each its own if none is joined; how many codes each part has."""
+    separate = place == sequence.size
+    members = np.zeros(sequence.size if separate else 2, np.int64)
+    for i in range(sequence.size):
+        p = i if separate else int(i > place)
+        part[sequence[i]] = p
+        members[p] += 1
+    return members
+
+
+@compiled
 def regrow(
     codes: Any,
     labels: Any,
@@ -318,13 +330,8 @@ def regrow(
             codes, labels, rows, shown[node], ordered, widths, weights, classes, k, hist, present, part, owned
         )
         if a >= 0:
-            separate = place == sequence.size
-            children = sequence.size if separate else 2
-            members = np.zeros(children, np.int64)
-            for i in range(sequence.size):
-                p = i if separate else int(i > place)
-                part[sequence[i]] = p
-                members[p] += 1
+            members = _deal_parts(sequence, place, part)
+            children = members.size
             part[widths[a] - 1] = children
             offsets = _scatter(codes, rows, a, part, children + 1)
             missing = offsets[children + 1] > offsets[children]

@@ -226,7 +226,7 @@ class DatabaseFile:
     @property
     def kind(self) -> str:
         """``sqlite`` or ``duckdb``: what made the file."""
-        from incrowd.tables.databases.files import database_kind
+        from incrowd.tables.databases.reading import database_kind
 
         return database_kind(self.path)
 
@@ -288,7 +288,7 @@ def _tables_of(place: Address | DatabaseFile) -> str:
     """The tables of a file, for who named none."""
     if not isinstance(place, DatabaseFile) or place.table is not None:
         return ""
-    from incrowd.tables.databases.files import tables_told
+    from incrowd.tables.databases.reading import tables_told
 
     return f" {tables_told(place)}"
 

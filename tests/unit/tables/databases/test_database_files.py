@@ -14,7 +14,7 @@ import pytest
 import incrowd
 from incrowd.cli.shared import table_at
 from incrowd.errors import FileFormatError, IncrowdError, InputError, OutputError, ParameterError, ValuesError
-from incrowd.tables.databases import Query, files
+from incrowd.tables.databases import Query, reading
 from incrowd.tables.databases.reading import fetch_query, read_query, stream_query
 from incrowd.tables.databases.tables import DatabaseFile, query_of
 from incrowd.verification.database_files import copy_of_rows
@@ -58,7 +58,7 @@ def test_a_table_a_view_and_a_query(clinic, tmp_path):
 
 
 def test_rows_come_in_pieces(clinic, tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "BATCH", 2)
+    monkeypatch.setattr(reading, "BATCH", 2)
     query = Query.of(f"{clinic}?table=visits")
     assert [frame.height for frame in stream_query(query, rows=2)] == [2, 1]
     seen = []
