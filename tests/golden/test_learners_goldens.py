@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from incrowd.comparisons.examples import Discretization, Examples
 from incrowd.comparisons.learners.catalog import find_learner
-from incrowd.comparisons.learners.learner import predicted
+from incrowd.comparisons.learners.learner import Discretization, Examples, predicted
 from incrowd.recipients.matrix import Attribute
 
 KNOWN = json.loads((Path(__file__).parent / "learners.json").read_text(encoding="utf-8"))

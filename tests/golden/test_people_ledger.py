@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from incrowd.releases.ledger.chain import FIRST, Head, Link, fault, linked
 
-from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, Recorded
+from incrowd.releases.ledger.entry import FIRST, RELEASE, ChainLink, Head, LedgerEntry, Recorded, fault, linked
 from incrowd.releases.ledger.judging import CANNOT, REFUSED, Beside, judge
 from incrowd.releases.ledger.marks import MISSING, CellContents, Marker, canonical, to_bytes
 from incrowd.releases.ledger.overlap import MarkedTable, Overlap
@@ -93,7 +92,9 @@ def test_a_chain_is_made():
 
 @pytest.mark.parametrize("case", BOOKS["cases"], ids=lambda case: case["name"])
 def test_what_was_done_to_a_book(case):
-    links = [Link(dict(BOOKS["entries"][number]["header"]), BOOKS["entries"][number]["mac"]) for number in case["kept"]]
+    links = [
+        ChainLink(dict(BOOKS["entries"][number]["header"]), BOOKS["entries"][number]["mac"]) for number in case["kept"]
+    ]
     if "edit" in case:
         place, name, value = case["edit"]
         links[place].header[name] = value
