@@ -19,10 +19,10 @@ from incrowd.vocabulary.persons import PersonColumn
 
 if TYPE_CHECKING:
     from incrowd.comparisons.comparison import Comparison
+    from incrowd.comparisons.page import ScoreTable
     from incrowd.comparisons.protocol import Protocol
     from incrowd.comparisons.recommend import RowSplitError
     from incrowd.comparisons.run import Prepared, Question, Step, Watcher
-    from incrowd.comparisons.tables import ScoreTable
 
 _what, _method, _measuring, _outputs, _engine = (
     partial(typer.Option, rich_help_panel=panel) for panel in ("What", "Method", "Measuring", "Outputs", "Engine")
@@ -237,7 +237,7 @@ def _tell_cost(prepared: Prepared, json: bool) -> None:
 
 
 def _as_json(comparison: Comparison) -> dict[str, Any]:
-    from incrowd.comparisons.tables import how_measured
+    from incrowd.comparisons.page import how_measured
 
     return {
         "recommendation": str(comparison.recommendation).splitlines(),
@@ -262,7 +262,7 @@ def _print(comparison: Comparison, folder: Path | None) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from incrowd.comparisons.tables import score_tables, troubles
+    from incrowd.comparisons.page import score_tables, troubles
     from incrowd.drawing.wording import plain
     from incrowd.report.terminal import notice_table
     from incrowd.report.wording import grouped
@@ -294,7 +294,7 @@ def _rich_row_splits(comparison: Comparison) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    from incrowd.comparisons.tables import ROW_SPLIT_HEADER, ROW_SPLIT_TITLE, ROW_SPLIT_WORDS, row_split_rows
+    from incrowd.comparisons.page import ROW_SPLIT_HEADER, ROW_SPLIT_TITLE, ROW_SPLIT_WORDS, row_split_rows
 
     shown = Table(box=None, pad_edge=False, header_style="dim", title=ROW_SPLIT_TITLE, title_justify="left")
     for place, name in enumerate(ROW_SPLIT_HEADER):
