@@ -18,7 +18,7 @@ from incrowd.tables.databases.reading import fetch_query, read_query, stream_que
 from incrowd.tables.databases.session import Session
 from incrowd.tables.databases.tables import Address, Query
 from incrowd.tables.databases.writing import StagedTable, check_table, staged_table
-from support.postgresql_server import HOST, PASSWORD, USER, clinic, server
+from support.postgresql_server import HOST, PASSWORD, USER, clinic, server, written_back
 from support.waiting import wait_until
 
 __all__ = ["clinic", "server"]
@@ -43,7 +43,7 @@ def refused(kind, match):
 def put(frame=SMALL, address=RELEASE, **options):
     with staged_table(address, **options) as staged:
         staged.write([frame])
-        staged.written_back().read_all()
+        written_back(staged).read_all()
 
 
 def nobody_else(clinic):
@@ -257,13 +257,13 @@ def test_a_connection_that_dies_between_the_rows_leaves_no_table(old, clinic):
 def test_a_connection_that_dies_while_it_is_verified_leaves_no_table(clinic, tmp_path):
     with refused(OutputError, "connection|ended"), staged_table(RELEASE) as staged:
         staged.write([SMALL])
-        staged.written_back().read_all()
+        written_back(staged).read_all()
         clinic.sql(KILL)
         staged.save(tmp_path / "back.parquet")
     assert clinic.tables() == set()
     with refused(OutputError, "connection|ended"), staged_table(RELEASE) as staged:
         staged.write([SMALL])
-        staged.written_back().read_all()
+        written_back(staged).read_all()
         clinic.sql(KILL)
     assert clinic.tables() == set()
 
@@ -305,7 +305,7 @@ def test_an_error_of_the_rows_is_the_error_of_the_writing(clinic):
 def test_two_runs_do_not_write_the_same_table(clinic):
     with staged_table(RELEASE) as staged:
         staged.write([SMALL])
-        staged.written_back().read_all()
+        written_back(staged).read_all()
         with refused(OutputError, "Another run is writing"):
             put()
         put(address=RELEASE.at("other"))
@@ -315,7 +315,7 @@ def test_two_runs_do_not_write_the_same_table(clinic):
 def test_a_table_that_somebody_else_makes_meanwhile(clinic):
     with refused(OutputError, "exists by now"), staged_table(RELEASE) as staged:
         staged.write([SMALL])
-        staged.written_back().read_all()
+        written_back(staged).read_all()
         clinic.sql("CREATE TABLE release AS SELECT 'theirs' AS a")
     assert clinic.sql("SELECT a FROM release") == [("theirs",)]
 
@@ -382,7 +382,7 @@ def test_a_stream_that_somebody_still_holds_is_ended_with_its_session(clinic):
     many = pl.DataFrame({"i": range(400000)}).with_columns(text=pl.lit("x" * 100))
     with refused(OutputError, "nothing vouches"), staged_table(RELEASE) as staged:
         staged.write([many])
-        held = staged.written_back()
+        held = written_back(staged)
         held.read_next_batch()
     assert clinic.tables() == set()
     put()
@@ -401,7 +401,7 @@ def rows():
 
 with staged_table(Address.parse("postgresql:///clinic?table=release"), replace=True) as staged:
     staged.write(rows())
-    staged.written_back().read_all()
+    written_back(staged).read_all()
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -465,7 +465,7 @@ def test_nothing_is_printed(clinic, capfd):
         asked("canary")
     with refused(OutputError, "connection|ended"), staged_table(RELEASE) as staged:
         staged.write([SMALL])
-        staged.written_back().read_all()
+        written_back(staged).read_all()
         clinic.sql(KILL)
     with refused(InputError, "no such database"):
         read_query(Query.of("postgresql:///nodb?table=t"))

@@ -15,7 +15,7 @@ from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import IncrowdError
 from incrowd.tables.databases.tables import Address
 from incrowd.tables.databases.writing import staged_table
-from support.postgresql_server import HOST, PASSWORD, USER, clinic, server
+from support.postgresql_server import HOST, PASSWORD, USER, clinic, server, written_back
 
 __all__ = ["clinic", "server"]
 pytestmark = pytest.mark.slow  # every case is a process of its own
@@ -35,7 +35,7 @@ def patients(clinic, tmp_path, monkeypatch):
     """A login with a password, made of canaries; the working directory is empty."""
     with staged_table(Address.parse("postgresql:///clinic?table=patients")) as staged:
         staged.write([make_patients(1500)])
-        staged.written_back().read_all()
+        written_back(staged).read_all()
     clinic.sql("GRANT ALL ON SCHEMA public TO locked")
     clinic.sql("GRANT SELECT ON patients TO locked")
     monkeypatch.setenv("PGUSER", "locked")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import adbc_driver_postgresql.dbapi
+import pyarrow as pa
 import pytest
 
 USER, PASSWORD, HOST = "canary-user-7f3a", "canary-password-91c4", "canary-host-2be0"
@@ -149,3 +150,8 @@ def clinic(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     server.sql("CREATE SCHEMA public")
     server.sql("GRANT USAGE ON SCHEMA public TO PUBLIC")
     return server
+
+
+def written_back(staged: Any) -> Any:
+    """A PyArrow stream of the rows of a table that is not there yet, as the server has them now; read it to its end."""
+    return pa.RecordBatchReader.from_batches(*staged._rows())

@@ -3,5 +3,3 @@
 Everything that can be recounted from the release alone is recounted; what needs the table it was made from is named,
 not passed over. May import the rooms reading, databases, verification and report.
 """
-
-from __future__ import annotations

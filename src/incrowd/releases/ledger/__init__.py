@@ -12,5 +12,3 @@ removed or exchanged unseen.
 - ``page``: a release beside the earlier ones;
 - ``upkeep``: withdrawing, marking again, entering again.
 """
-
-from __future__ import annotations

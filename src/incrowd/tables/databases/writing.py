@@ -151,15 +151,6 @@ class StagedTable:
         self._written = written
         return written
 
-    def written_back(self) -> Any:
-        """A PyArrow stream of the rows as the server has them now, in the order they were written.
-
-        It is to be read to its end, or no table appears.
-        """
-        import pyarrow as pa
-
-        return pa.RecordBatchReader.from_batches(*self._rows())
-
     def save(self, path: Path) -> int:
         """Write the rows as the server has them now to a Parquet file, for the verification; gives their number."""
         return save_rows(self._rows(), path)

@@ -1,3 +1,1 @@
 """Writing releases: to private files first, under their final names only once they are verified."""
-
-from __future__ import annotations

@@ -1,3 +1,1 @@
 """Tables in: files and data frames, their draft schema, their encoded form."""
-
-from __future__ import annotations

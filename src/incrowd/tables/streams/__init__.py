@@ -1,3 +1,1 @@
 """Tables larger than memory: read in frames, encoded in blocks."""
-
-from __future__ import annotations

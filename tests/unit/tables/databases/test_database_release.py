@@ -23,7 +23,7 @@ from incrowd.tables.databases.reading import read_query
 from incrowd.tables.databases.tables import Address, in_memory, on_disk
 from incrowd.tables.databases.writing import StagedTable, staged_table
 from incrowd.tables.recipe import Recipe
-from support.postgresql_server import HOST, USER
+from support.postgresql_server import HOST, USER, written_back
 
 pytestmark = pytest.mark.slow  # whole releases from and to a server
 
@@ -36,7 +36,7 @@ ROLES = {"quasi_identifiers": KNOWN, "target": "readmitted", "k": 10}
 def put(frame, address=PATIENTS):
     with staged_table(Address.parse(address)) as staged:
         staged.write([frame])
-        staged.written_back().read_all()
+        written_back(staged).read_all()
 
 
 def got(address=RELEASE):

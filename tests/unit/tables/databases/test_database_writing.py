@@ -13,6 +13,7 @@ from incrowd.errors import OutputError, ParameterError
 from incrowd.tables.databases.reading import read_query
 from incrowd.tables.databases.tables import Address, Query
 from incrowd.tables.databases.writing import check_table, staged_table
+from support.postgresql_server import written_back
 
 RELEASE = Address.parse("postgresql:///clinic?table=release")
 SMALL = pl.DataFrame({"age": [39, None, 7], "job": ["nurse", "", None]})
@@ -21,7 +22,7 @@ SMALL = pl.DataFrame({"age": [39, None, 7], "job": ["nurse", "", None]})
 def put(frame, address=RELEASE, **options):
     with staged_table(address, **options) as staged:
         staged.write([frame])
-        assert staged.written_back().read_all().num_rows == frame.height
+        assert written_back(staged).read_all().num_rows == frame.height
 
 
 def got(table="release"):
@@ -31,7 +32,7 @@ def got(table="release"):
 def test_a_table_appears_when_the_block_ends(clinic):
     with staged_table(RELEASE) as staged:
         assert staged.write([SMALL, SMALL.head(1)]) == 4
-        assert staged.written_back().read_all().num_rows == 4
+        assert written_back(staged).read_all().num_rows == 4
         assert clinic.tables() == set()
     assert clinic.tables() == {"release"}
     assert got().rows() == [(39, "nurse"), (None, ""), (7, None), (39, "nurse")]
@@ -109,7 +110,7 @@ def frames(draw):
 def test_any_frame_comes_back_as_it_was(frame, cut, clinic):
     with staged_table(RELEASE, replace=True) as staged:
         assert staged.write([frame.head(cut), frame.slice(cut)]) == frame.height
-        assert_frame_equal(pl.DataFrame(staged.written_back().read_all()), frame)
+        assert_frame_equal(pl.DataFrame(written_back(staged).read_all()), frame)
     assert_frame_equal(got(), frame)
 
 
@@ -119,7 +120,7 @@ def test_rows_keep_their_order_also_where_some_are_large(clinic):
     )
     with staged_table(RELEASE) as staged:
         staged.write(numbers.iter_slices(7777))
-        stream = staged.written_back()
+        stream = written_back(staged)
         assert pl.DataFrame(stream.read_all())["i"].to_list() == list(range(40000))
 
 

@@ -16,6 +16,7 @@ from incrowd.tables.databases import Query
 from incrowd.tables.databases.reading import read_query
 from incrowd.tables.databases.tables import Address
 from incrowd.tables.databases.writing import staged_table
+from support.postgresql_server import written_back
 
 VISITS, RELEASE = "postgresql:///clinic?table=visits", "postgresql:///clinic?table=release"
 QUASI_IDENTIFIERS, ROWS, K = ["age", "sex", "ward"], 900, 5
@@ -60,7 +61,7 @@ def place(tmp_path, monkeypatch):
 def test_from_a_table_to_a_table(clinic, place, held, method):
     with staged_table(Address.parse(VISITS)) as staged:
         staged.write([visits()])
-        staged.written_back().read_all()
+        written_back(staged).read_all()
     options = ["--person", "patient_id", "-q", ",".join(QUASI_IDENTIFIERS), "--target", "ill", "--private", "line"]
     asked = [*options, "-k", str(K), "--method", method, "--class-sensitive", "no"]
     outcome = CliRunner().invoke(app, ["release", VISITS, *asked, "--to", RELEASE])

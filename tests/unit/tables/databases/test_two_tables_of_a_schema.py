@@ -11,6 +11,7 @@ import incrowd
 from incrowd.tables.databases.tables import Address
 from incrowd.tables.databases.writing import staged_table
 from incrowd.tables.options import Run
+from support.postgresql_server import written_back
 
 pytestmark = pytest.mark.slow  # a server is started
 
@@ -20,7 +21,7 @@ PATIENTS, VISITS = (f"postgresql:///clinic?table={name}" for name in ("patients"
 def put(frame, address):
     with staged_table(Address.parse(address)) as staged:
         staged.write([frame])
-        staged.written_back().read_all()
+        written_back(staged).read_all()
 
 
 def test_both_are_read_from_the_server_and_counted_together(clinic, tmp_path, monkeypatch):
