@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from incrowd.attacks.again import Again
 from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.row_order import SEEDS
-from incrowd.attacks.scene import Again, HiddenCells, Scene
+from incrowd.attacks.scene import HiddenCells, Scene
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.requirement import KAnonymity
 
