@@ -201,6 +201,14 @@ class Scene:
             owners = np.unique(self.owners[rows], return_inverse=True)[1].astype(np.int32)
         return again.release(self.table.take(rows), self.frame[rows], self.schema, seed_of(self.seed, what), owners)
 
+    def made_of(self, others: EncodedTable, what: str) -> Made:
+        """A release of other people, each a row, under the same recipe."""
+        columns = [
+            column.dictionary.extend_constant(None, 1).gather(column.codes.astype(np.int64)).alias(name)
+            for name, column in others.columns.items()
+        ]
+        return self.recipe.release(others, pl.DataFrame(columns), self.schema, seed_of(self.seed, what))
+
     def read(self, made: Made) -> Released:
         """A release that was made for an attack, as an attacker reads it."""
         return read_released(made.draft.frame, self.table, self.schema)
