@@ -12,9 +12,10 @@ import pytest
 
 from incrowd.api import release
 from incrowd.attacks.again import Again
-from incrowd.attacks.boxes import read_released
+from incrowd.attacks.boxes import Released, read_released
 from incrowd.attacks.catalog import ATTACKS
 from incrowd.attacks.dealt_rows import deal
+from incrowd.attacks.differencing import _difference
 from incrowd.attacks.membership import _log_likelihood, hits
 from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.run import attack_release, run_attack
@@ -80,18 +81,30 @@ def test_a_person_leaves_with_all_rows() -> None:
     assert one.measured > 0.9
 
 
-def test_ends_that_are_data_give_away_who_had_them() -> None:
-    """Of two boxes one ends at the oldest: who leaves takes the end along."""
-    frame = pl.DataFrame({"age": [10, 20, 30, 40], "ill": ["no", "yes"] * 2})
-    boxes = pl.Series("age", ["[10, 20]"] * 2 + ["[30, 40]"] * 2)
-    whole = read_released(frame.with_columns(boxes), *encoded(frame))
-    assert whole.units["age"].tolist() == [0, 1, 2, 3, 4]
-    assert whole.shares(0)[whole.classes[0]].tolist() == [1, 1, 0, 0, 0]
+AGES = pl.DataFrame({"age": [10, 20, 30, 40], "ill": ["no", "yes"] * 2})
 
 
-def encoded(frame: pl.DataFrame) -> tuple[Any, Any]:
-    scene = opened(frame, frame, quasi_identifiers=["age"], sensitive=["ill"])
-    return scene.table, scene.schema
+def aged(cells: list[str | None]) -> Released:
+    """A release of four ages, whoever is in it."""
+    scene = opened(AGES, AGES, quasi_identifiers=["age"], sensitive=["ill"])
+    shown = pl.DataFrame({"age": cells, "ill": AGES["ill"][: len(cells)]})
+    return read_released(shown, scene.table, scene.schema)
+
+
+@pytest.mark.parametrize(
+    ("whole", "fewer", "gone"),
+    [
+        (["[10, 20]"] * 2 + ["[30, 40]"] * 2, ["[10, 20]"] * 2 + ["30"], [3]),  # an end that somebody had
+        (["(-inf, 15]:1|(15, inf):3"] * 4, ["(-inf, 15]:1|(15, inf):2"] * 3, [1, 2, 3]),
+        (["(-inf, 15]:1|(15, inf):3"] * 4, ["(-inf, 15]:1|(15, 25]:1|(25, inf):1"] * 3, [1, 2, 3]),  # cut again
+        (["(-inf, 15]:1|(15, inf):3"] * 4, ["(-inf, 25]:1|(25, inf):2"] * 3, None),  # no bin is common
+        (["(-inf, 15]:1|(15, inf):3"] * 4, ["*"] * 3, None),
+        (["10", "20", "30", "30"], ["10", "20", "30"], [2]),
+    ],
+)
+def test_what_is_read_off_two_releases(whole: list, fewer: list, gone: list[int] | None) -> None:
+    _, codes = _difference(aged(whole), aged(fewer), 0)
+    assert (None if codes is None else np.flatnonzero(codes).tolist()) == gone
 
 
 def test_the_likelihood_is_that_of_the_mixture() -> None:
