@@ -25,6 +25,7 @@ from incrowd.comparisons.releasing import without_unused
 from incrowd.comparisons.subject import Subject, understand_table
 from incrowd.models.induction.kadet import KAdet
 from incrowd.tables.hierarchies.read import adult_hierarchies
+from incrowd.tables.reading.read import read
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
 from incrowd.vocabulary.requirements.words import asked_for
@@ -85,6 +86,14 @@ class Results:
         """The finding of an attack on a release."""
         wanted = (attack, column, method, k)
         return next((one.finding for one in self.rows if (one.attack, one.column, one.method, one.k) == wanted), None)
+
+
+def read_wide(data: Path | None = None, rows: int | None = None) -> Subject:
+    """Adult without incomplete rows, all 14 attributes quasi-identifiers, without hierarchies."""
+    dataset, source = find_dataset("adult"), load("adult", data)
+    names = [name for name in read(source).frame.columns if name != SALARY]
+    known = {"numeric": dataset.numeric, "complete": True, "rows": rows, "name": "adult"}
+    return understand_table(source, target=SALARY, quasi_identifiers=names, **known)
 
 
 def read_adult(data: Path | None = None, rows: int | None = None) -> Subject:

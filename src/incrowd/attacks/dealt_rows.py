@@ -220,7 +220,7 @@ def _singled_out(attributes: Mapping[str, Mapping[int, int]], covers: Mapping[st
     common = [covers[name][:, unit] for name, counts in attributes.items() if len(counts) == 1 for unit in counts]
     fitting = np.logical_and.reduce(common) if common else np.True_
     alone = [
-        sum(np.count_nonzero(fitting & covers[name][:, unit]) == 1 for unit, rows in counts.items() if rows == 1)
+        sum(int(np.count_nonzero(fitting & covers[name][:, unit])) == 1 for unit, rows in counts.items() if rows == 1)
         for name, counts in attributes.items()
     ]
     return max(alone, default=0)  # those of two attributes may be the same rows
