@@ -10,7 +10,7 @@ import typer
 from experiments.attacks.page import write_attacks
 from experiments.blend.cells import adult_cells, part_cells, read_outcomes, small_cells, waiting
 from experiments.blend.pages import adult_page, adult_plots, parts_page, small_page
-from experiments.blend.risk import write_blended
+from experiments.blend.risk import write_blended, write_wide
 from experiments.blend.trying import try_all
 from experiments.pages import write_pictures
 from experiments.recipients.cells import HANDED, LAB, OPENED, REPETITIONS
@@ -62,8 +62,9 @@ def blend(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="adult|small|parts|risk",
-            help="Adult; the other tables of the papers; Blend without each of its parts; Adult, attacked.",
+            metavar="adult|small|parts|risk|wide",
+            help="Adult; the other tables of the papers; Blend without each of its parts; Adult, attacked; the same with "
+            "all attributes known.",
         ),
     ],
     page: Page,
@@ -74,10 +75,10 @@ def blend(
     jobs: Annotated[int, typer.Option(help="Processes.", min=1)] = 1,
 ) -> None:
     """Compare Blend with other methods and with itself, on splits that had no part in choosing it: a page."""
-    if what == "risk":
-        write_blended(page, data, rows, tell=_tell)
+    if what in ("risk", "wide"):
+        (write_blended if what == "risk" else write_wide)(page, data, rows, tell=_tell)
     elif what not in BLEND or keep is None:
-        raise ParameterError("Say adult, small or parts, and --keep FILE for the outcomes; or risk.")
+        raise ParameterError("Say adult, small or parts, and --keep FILE for the outcomes; or risk, or wide.")
     else:
         cells, pages = BLEND[what]
         try_all(waiting(cells(repetitions), read_outcomes(keep)), keep, data, rows, jobs, _tell)

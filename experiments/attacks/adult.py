@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.attacks.again import Again
 from incrowd.attacks.attack import Finding
 from incrowd.attacks.catalog import ATTACKS
 from incrowd.attacks.run import attack_scene
-from incrowd.attacks.scene import Again, HiddenCells, Promised, Scene
+from incrowd.attacks.scene import HiddenCells, Promised, Scene
 from incrowd.comparisons.datasets.catalog import find_dataset
 from incrowd.comparisons.datasets.load import load
 from incrowd.comparisons.protocol import seed_of
@@ -24,6 +25,7 @@ from incrowd.comparisons.releasing import without_unused
 from incrowd.comparisons.subject import Subject, understand_table
 from incrowd.models.induction.kadet import KAdet
 from incrowd.tables.hierarchies.read import adult_hierarchies
+from incrowd.tables.reading.read import read
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
 from incrowd.vocabulary.requirements.words import asked_for
@@ -84,6 +86,14 @@ class Results:
         """The finding of an attack on a release."""
         wanted = (attack, column, method, k)
         return next((one.finding for one in self.rows if (one.attack, one.column, one.method, one.k) == wanted), None)
+
+
+def read_wide(data: Path | None = None, rows: int | None = None) -> Subject:
+    """Adult without incomplete rows, all 14 attributes quasi-identifiers, without hierarchies."""
+    dataset, source = find_dataset("adult"), load("adult", data)
+    names = [name for name in read(source).frame.columns if name != SALARY]
+    known = {"numeric": dataset.numeric, "complete": True, "rows": rows, "name": "adult"}
+    return understand_table(source, target=SALARY, quasi_identifiers=names, **known)
 
 
 def read_adult(data: Path | None = None, rows: int | None = None) -> Subject:

@@ -1,15 +1,16 @@
 """Blend and its rivals attacked, with the class as the secret: what more accuracy costs, at equal requirements.
 
-Run by ``python -m experiments blend risk --page docs/results/blend_risk.md``.
+Run by ``python -m experiments blend risk --page docs/results/blend_risk.md``; with all 14 attributes known, by attacks
+that put counts together, ``python -m experiments blend wide --page docs/results/blend_wide.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.attacks.adult import QUASI_IDENTIFIERS, SALARY, Tell, read_adult, scene_of
+from experiments.attacks.adult import QUASI_IDENTIFIERS, SALARY, Tell, read_adult, read_wide, scene_of
 from experiments.pages import Section, Table, machine, write_page
 from incrowd.attacks.attack import LEAK, Finding
 from incrowd.attacks.run import attack_scene
@@ -35,6 +36,22 @@ ATTACKS = {
     "model membership": "Area under the curve of telling members from others by how likely their class is found.",
 }
 
+WIDE = (
+    ("blend", "counts"),
+    ("infogain-mondrian", "counts"),
+    ("infogain-mondrian", "strict"),
+    ("kactus-plus", "strict"),
+)
+WIDE_ASKED = ("k=10", "k=100")
+WIDE_ATTACKS = {
+    "homogeneity": ATTACKS["homogeneity"],
+    "shadow likelihood": "Area under the curve of telling members from others by the ratio of two likelihoods, of the "
+    "release and of one of other people.",
+    "differencing": "Share of people whose record is read off the release of all and one made without them.",
+    "decoded rows": "Share of those whom nobody else is like whose row one deal has: of members, minus that of others.",
+    "reconstruction from counts": "Share of rows that every table with these counts has.",
+}
+
 
 @dataclass(frozen=True)
 class Attacked:
@@ -51,6 +68,7 @@ def attack_blended(
     methods: Sequence[tuple[str, str | None]] = METHODS,
     asked: Sequence[str] = ASKED,
     tell: Tell = print,
+    attacks: Mapping[str, str] = ATTACKS,
 ) -> list[Attacked]:
     """Release by every method under every requirement, and attack."""
     found = []
@@ -58,7 +76,7 @@ def attack_blended(
         for words in asked:
             requirement = asked_for(words, KAnonymity(10))
             scene = scene_of(subject, method, requirement, {} if form is None else {"form": form})
-            found += [Attacked(method, form, words, one) for one in attack_scene(scene, list(ATTACKS)).findings]
+            found += [Attacked(method, form, words, one) for one in attack_scene(scene, list(attacks)).findings]
             tell(f"{method}{'' if form is None else f' as {form}'}, {words}")
     return found
 
@@ -74,11 +92,25 @@ def write_blended(page: Path, data: Path | None = None, rows: int | None = None,
         "of plain values, which box fits.",
         machine(),
     ]
-    write_page(page, "Blend attacked", said, list(_sections(found)))
+    write_page(page, "Blend attacked", said, list(_sections(found, ATTACKS)))
 
 
-def _sections(found: Sequence[Attacked]) -> Iterator[Section]:
-    for attack, words in ATTACKS.items():
+def write_wide(page: Path, data: Path | None = None, rows: int | None = None, tell: Tell = print) -> None:
+    """The same with all attributes as quasi-identifiers, by the attacks that put counts together."""
+    subject = read_wide(data, rows)
+    found = attack_blended(subject, WIDE, WIDE_ASKED, tell, WIDE_ATTACKS)
+    said = [
+        f"Written by `python -m experiments blend wide`: {subject.table.height:,} rows of Adult, all "
+        f"{len(subject.schema.quasi_identifiers)} attributes quasi-identifiers, no hierarchies. A star is a leak by "
+        "the rule of the attack, see [attacks](../attacks.md). The more attributes are known, the purer groups become and "
+        "the more counts tell.",
+        machine(),
+    ]
+    write_page(page, "Blend attacked, all attributes known", said, list(_sections(found, WIDE_ATTACKS)))
+
+
+def _sections(found: Sequence[Attacked], attacks: Mapping[str, str]) -> Iterator[Section]:
+    for attack, words in attacks.items():
         here = {(one.method, one.form, one.asked): one.finding for one in found if one.finding.attack == attack}
         asked = list(dict.fromkeys(one.asked for one in found))
         releases = list(dict.fromkeys((one.method, one.form) for one in found))
@@ -92,5 +124,5 @@ def _sections(found: Sequence[Attacked]) -> Iterator[Section]:
 def _said(found: Finding) -> str:
     if found.measured is None:
         return "not run"
-    text = f"{100 * found.measured:.1f} %" if found.attack in ("homogeneity", "membership by box") else None
+    text = f"{100 * found.measured:.1f} %" if found.unit != "AUC" and found.unit != "advantage" else None
     return (text or f"{found.measured:.3f}") + ("*" if found.verdict == LEAK else "")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from incrowd.attacks.again import Again
 from incrowd.attacks.boxes import read_released
-from incrowd.attacks.scene import Again
 from incrowd.errors import IncrowdError
 from incrowd.vocabulary.requirement import KAnonymity
 from support.strategies import cases

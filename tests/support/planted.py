@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from incrowd.attacks.again import Again
 from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.row_order import SEEDS
-from incrowd.attacks.scene import Again, HiddenCells, Scene
+from incrowd.attacks.scene import HiddenCells, Scene
+from incrowd.vocabulary.counts_text import write_counts
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.requirement import KAnonymity
 
@@ -155,6 +157,79 @@ def guessing(seed: int, leak: bool) -> Scene:
     if not leak:
         shown = table.with_columns(pl.Series(name, decades(table[name].to_numpy(), 1000)) for name in ("age", "pay"))
     return opened(shown, table, control=control, quasi_identifiers=["age", "pay"], target="ill")
+
+
+def counted(frame: pl.DataFrame, names: Sequence[str], sizes: Sequence[int]) -> pl.DataFrame:
+    """Rows in groups of these sizes, one after the other, each group with the counts of its values in these columns."""
+    starts = np.cumsum([0, *sizes])[:-1]
+    texts: dict[str, list[str]] = {name: [] for name in names}
+    for start, size in zip(starts.tolist(), sizes, strict=True):
+        for name in names:
+            counts = frame[start : start + size][name].value_counts().sort(name)
+            texts[name] += [write_counts((str(value), rows) for value, rows in counts.rows())] * size
+    return frame.with_columns(pl.Series(name, texts[name]) for name in names)
+
+
+WORDS = ("job", "town", "band")
+
+
+def words(seed: int, rows: int = 400) -> pl.DataFrame:
+    """Three words of forty each, and a class: nearly everybody is alone."""
+    generator = chance(seed)
+    drawn = {name: [f"{name}{number}" for number in generator.integers(0, 40, rows)] for name in WORDS}
+    return pl.DataFrame({**drawn, "ill": generator.choice(["yes", "no"], rows)})
+
+
+def groups_of(size: int, rows: int) -> list[int]:
+    """Sizes of groups, the last one with what is left."""
+    return [size] * (rows // size - 1) + [size + rows % size]
+
+
+def shadowed(seed: int, leak: bool) -> Scene:
+    """Counts of groups of three, or nothing but the class."""
+
+    def cells(frame: pl.DataFrame, _: np.random.Generator) -> pl.DataFrame:
+        if leak:
+            return counted(frame, WORDS, groups_of(3, frame.height))
+        return frame.with_columns(pl.lit("*").alias(name) for name in WORDS)
+
+    scene = opened(words(seed), words(seed), quasi_identifiers=WORDS, target="ill", requirement="k=3")
+    return with_parts(scene, again=Remade("planted", KAnonymity(3), cells=cells), seed=seed)
+
+
+def differencing(seed: int, leak: bool) -> Scene:
+    """Exact counts of groups of twenty, or counts drawn from those of all rows, anew for every table."""
+
+    def cells(frame: pl.DataFrame, _: np.random.Generator) -> pl.DataFrame:
+        shown = frame
+        if not leak:
+            generator = chance(int(frame.hash_rows(seed).sum()) % 2**31)
+            drawn = generator.integers(0, frame.height, (len(WORDS), frame.height))
+            shown = frame.with_columns(frame[name].gather(drawn[place]) for place, name in enumerate(WORDS))
+        return counted(shown, WORDS, groups_of(20, frame.height))
+
+    scene = opened(words(seed), words(seed), quasi_identifiers=WORDS, target="ill", requirement="k=20")
+    return with_parts(scene, again=Remade("planted", KAnonymity(20), cells=cells), seed=seed)
+
+
+def decoded(seed: int, leak: bool) -> Scene:
+    """Counts of groups of three, or of all rows."""
+    table, control = words(seed), words(seed + 5000)
+    shown = counted(table, WORDS, groups_of(3 if leak else 400, 400))
+    return opened(shown, table, control=control, quasi_identifiers=WORDS, target="ill")
+
+
+def from_counts(seed: int, leak: bool) -> Scene:
+    """Groups of ten, half of whom have each value; in one of them, eight of ten have the same job and town."""
+    generator = chance(seed)
+    parts = []
+    for group in range(20):
+        few = 2 if leak and not group else 5
+        halves = {name: generator.permutation([f"{name}0"] * few + [f"{name}1"] * (10 - few)) for name in WORDS[:2]}
+        ill = generator.permutation(["yes"] * 10 if few == 2 else ["yes", "no"] * 5)
+        parts.append(pl.DataFrame({**halves, "ill": ill}))
+    table = pl.concat(parts)
+    return opened(counted(table, WORDS[:2], [10] * 20), table, quasi_identifiers=WORDS[:2], target="ill")
 
 
 def means(seed: int, leak: bool) -> Scene:
@@ -381,13 +456,17 @@ PLANTED: dict[str, Callable[[int, bool], Scene]] = {
     "membership by box": membership,
     "attribute inference": guessing,
     "model membership": guessing,
+    "shadow likelihood": shadowed,
     "mean of a group": means,
     "composition": composition,
     "sequential releases": sequential,
+    "differencing": differencing,
     "minimality": minimality,
     "deFinetti": definetti,
     "seed re-run": seed_rerun,
     "tree reconstruction": tree,
+    "decoded rows": decoded,
+    "reconstruction from counts": from_counts,
     "suppression pattern": pattern,
     "row order": row_order,
     "give-back": give_back,

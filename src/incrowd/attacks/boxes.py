@@ -7,7 +7,7 @@ be true of the person. Classes are numbered from the smallest box to the largest
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from incrowd.plan.release_plan import HIGH, LOW
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.source import Origin, Source
+from incrowd.vocabulary.counts_text import read_counts
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_cell import CellReader, Ints, ReleasedCell
 from incrowd.vocabulary.schema import Column, Role, Schema
@@ -129,6 +130,9 @@ class Released:
     classes: Ints  # the class of each released row
     values: Mapping[str, Ints]
     widths: Mapping[str, int]  # how many codes each of those columns has
+    units: Mapping[
+        str, Ints
+    ]  # for each code of a quasi-identifier the first code of the bin it is counted in, or itself
 
     @property
     def sizes(self) -> Ints:
@@ -146,15 +150,22 @@ class Released:
         """Whether classes show counts of values."""
         return any(cell.shares is not None for cells in self.boxes.cells.values() for cell in cells)
 
+    def shares(self, place: int) -> npt.NDArray[np.float32]:
+        """For each class and each code of a quasi-identifier its share; 1 where a cell that is no counts covers it."""
+        cells = self.boxes.cells[self.boxes.names[place]]
+        each = [cell.covers if cell.shares is None else cell.shares for cell in cells]
+        return np.array(each, np.float32)[self.boxes.shown[:, place]]
+
+    def tells(self, place: int) -> bool:
+        """Whether some class shows anything of a quasi-identifier."""
+        cells = self.boxes.cells[self.boxes.names[place]]
+        shown = (cells[number] for number in np.unique(self.boxes.shown[:, place]))
+        return any(cell.shares is not None or not cell.covers[:-1].all() for cell in shown)
+
     @cached_property
     def _logs(self) -> list[npt.NDArray[np.float32]]:
         """For each quasi-identifier and each code, the logarithms of its shares in the classes."""
-        logs = []
-        for place, name in enumerate(self.boxes.names):
-            cells = [cell.covers if cell.shares is None else cell.shares for cell in self.boxes.cells[name]]
-            shares = np.maximum(np.array(cells, np.float32)[self.boxes.shown[:, place]], _NEVER)
-            logs.append(np.log(shares).T)
-        return logs
+        return [np.log(np.maximum(self.shares(place), _NEVER)).T for place in range(len(self.boxes.names))]
 
     def likely(self, people: EncodedTable) -> Iterator[npt.NDArray[np.float32]]:
         """For some people at a time, how likely each class is theirs, by the shares of their values in it.
@@ -191,10 +202,9 @@ def read_released(frame: pl.DataFrame, table: EncodedTable, schema: Schema) -> R
     if not frame.height:
         raise CannotRunError("The release has no rows.")
     names = schema.quasi_identifiers
-    cells, codes = {}, []
+    cells, codes, units = {}, [], {}
     for name in names:
-        shown_cells, numbers = _read_column(frame, schema[name], table)
-        cells[name] = shown_cells
+        cells[name], numbers, units[name] = _read_column(frame, schema[name], table)
         codes.append(numbers)
     keys = np.stack(codes, axis=1) if codes else np.zeros((frame.height, 0), np.int64)
     shown, classes = np.unique(keys, axis=0, return_inverse=True)
@@ -204,11 +214,11 @@ def read_released(frame: pl.DataFrame, table: EncodedTable, schema: Schema) -> R
     present = [name for name in schema.untouched if name in table.columns and _known_as(frame, name)]
     values = {name: _untouched(frame, schema[name], table) for name in present}
     widths = {name: table[name].width for name in present}
-    return Released(Boxes(names, cells, shown[order]), places[classes.ravel()], values, widths)
+    return Released(Boxes(names, cells, shown[order]), places[classes.ravel()], values, widths, units)
 
 
-def _read_column(frame: pl.DataFrame, column: Column, table: EncodedTable) -> tuple[list[ReleasedCell], Ints]:
-    """All that is shown of a column, and the number of what each row shows."""
+def _read_column(frame: pl.DataFrame, column: Column, table: EncodedTable) -> tuple[list[ReleasedCell], Ints, Ints]:
+    """All that is shown of a column, the number of what each row shows, and the units of its codes."""
     written = written_cells(frame, column.name)
     if written is None:
         raise CannotRunError(f"The release has no column {column.name!r}, which is a quasi-identifier.")
@@ -225,7 +235,18 @@ def _read_column(frame: pl.DataFrame, column: Column, table: EncodedTable) -> tu
         plain = [cell.covers.sum() == 1 and not cell.edges for cell in cells]
         cells = [reader.read(None) if single else cell for cell, single in zip(cells, plain, strict=True)]
     codes = written.cast(pl.Enum(texts)).to_physical().cast(pl.Int64).fill_null(len(texts)).to_numpy()
-    return cells, codes.astype(np.int64)
+    counted = [text for text, cell in zip(texts, cells[:-1], strict=True) if cell.shares is not None]
+    return cells, codes.astype(np.int64), _units(reader, counted)
+
+
+def _units(reader: CellReader, counted: Iterable[str]) -> Ints:
+    """For each code the first code of the bin or group that counts tell it by; itself where they tell values."""
+    units = np.arange(reader.own.width, dtype=np.int64)
+    if reader.own.type.is_numeric or reader.column.hierarchy is not None:
+        for label in {label for text in counted for label, _ in read_counts(text) or () if label is not None}:
+            inside = np.flatnonzero(reader.member(label).covers)
+            units[inside] = inside[:1] if len(inside) else inside
+    return units
 
 
 def _volumes(

@@ -112,6 +112,12 @@ ATTACKS = {
             "a target or sensitive column; control rows, or how the release was made",
         ),
         Attack(
+            "shadow likelihood",
+            "membership.shadow_likelihood",
+            "Asks whether a person is likelier by the release than by one of other people from the same source.",
+            "how the release was made; control rows, or a table that can be cut in three",
+        ),
+        Attack(
             "mean of a group",
             "group_mean.mean_of_a_group",
             "Knows the numbers of all other members of a class and solves its mean for the last one.",
@@ -128,6 +134,12 @@ ATTACKS = {
             "composition.sequential_releases",
             "Crosses a person's classes in an earlier and a later release, and looks how few people are in both.",
             "earlier releases, or how the release was made",
+        ),
+        Attack(
+            "differencing",
+            "differencing.differencing",
+            "Compares the release of a table with one made after a person left, and reads off who that was.",
+            "how the release was made",
         ),
         Attack(
             "minimality",
@@ -152,6 +164,18 @@ ATTACKS = {
             "tree_reconstruction.tree_reconstruction",
             "Subtracts the counts of a published tree from each other until small groups are left.",
             "a published model, supplied with the release",
+        ),
+        Attack(
+            "decoded rows",
+            "dealt_rows.decoded_rows",
+            "Decodes the release into plain rows, and takes them for those of real people.",
+            "people whom nobody else is like; control rows, or how the release was made",
+        ),
+        Attack(
+            "reconstruction from counts",
+            "dealt_rows.reconstruction_from_counts",
+            "Solves the counts of a class for the rows that every table with these counts has.",
+            "a release that shows counts",
         ),
         Attack(
             "suppression pattern",

@@ -4,10 +4,10 @@ What: a method hides no more than it must, and that says something about what wa
 that the program would have released the same way; if only one is left, nothing was hidden. Paper: Wong, Fu, Wang, Pei:
 Minimality Attack in Privacy Preserving Data Publishing, VLDB 2007; Cohen: Attacks on Deidentification's Defenses (its
 downcoding attack), USENIX Security 2022. Measured: on all tables of six rows over a small domain, released by the same
-method at k = 2: the share of tables that hide something and whose release no other table gives. It is about the method,
-not about the people of this release. Control: an attacker who
-reads the boxes and does not know the program is never left with one table, for a table hides something only if a row
-is gone or a cell can be more than one value. Leak: any table that is the only one.
+method in the same form, at k = 2: the share of tables that hide something and whose release no other table gives. It is
+about the method, not about the people of this release. Control: an attacker who reads the release and does not know the
+program is never left with one table, for a table hides something only if other people can show the same. Leak: any
+table that is the only one.
 A method that draws is run with a few draws; a table is one that may have given a release if one of its draws gave it.
 """
 
@@ -22,11 +22,13 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import polars as pl
 
+from incrowd.attacks.again import Again
 from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
 from incrowd.attacks.measuring import share_interval
-from incrowd.attacks.scene import Again, Scene
+from incrowd.attacks.scene import Scene
 from incrowd.errors import IncrowdError
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.preferences import INDIFFERENT
 from incrowd.vocabulary.released_cell import CellReader
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
@@ -46,7 +48,7 @@ Text = tuple[tuple[str | None, ...], ...]
 
 def minimality(scene: Scene) -> Finding:
     """Lists the tables that a program could have released the same way."""
-    again = replace(scene.recipe, requirement=KAnonymity(2))
+    again = replace(scene.recipe, requirement=KAnonymity(2), people=None, preferences=INDIFFERENT, rarest=None)
     releases, hiding, tables = all_releases(again)
     if not releases:
         raise CannotRunError("The method released none of the small tables at k = 2.")
@@ -110,13 +112,30 @@ def _releases(again: Again, people: tuple[Person, ...], draws: int) -> Iterator[
 
 
 def _hides(text: Text) -> bool:
-    """Whether a row is gone, or a cell can be more than one value."""
-    return len(text) < ROWS or any(_values(place, row[place]) > 1 for row in text for place in (0, 1))
+    """Whether a row is gone, or other people can show the same.
+
+    A cell that can be several values hides which. Counts hide who has which only where two attributes of a group vary,
+    the class among them: with one, its values go with what all have.
+    """
+    if len(text) < ROWS:
+        return True
+    classes: dict[tuple[str | None, ...], set[str | None]] = defaultdict(set)
+    for *cells, label in text:
+        classes[tuple(cells)].add(label)
+    for cells, labels in classes.items():
+        read = [_read(place, cell) for place, cell in enumerate(cells)]
+        if any(several for several, _ in read) or sum(varies for _, varies in read) + (len(labels) > 1) > 1:
+            return True
+    return False
 
 
 @cache
-def _values(place: int, cell: str | None) -> int:
-    """How many values can stand behind a cell."""
+def _read(place: int, cell: str | None) -> tuple[bool, bool]:
+    """Whether a cell, or a value it counts, can be several values; and whether it counts several."""
     table, _ = small_table(tuple(_everybody()))
     column = SCHEMA.columns[place]
-    return int(CellReader(column, table[column.name]).read(cell).covers[:-1].sum())
+    read = CellReader(column, table[column.name]).read(cell)
+    values = int(read.covers[:-1].sum())
+    if read.shares is None:
+        return values > 1, False
+    return bool(read.shares[:-1].sum() > 1.5), values > 1  # the share of a bin stands at each value in it

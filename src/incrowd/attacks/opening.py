@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.attacks.scene import Again, HiddenCells, Promised, Rows, Scene
+from incrowd.attacks.again import again_of
+from incrowd.attacks.scene import HiddenCells, Promised, Rows, Scene
 from incrowd.errors import InputError, SchemaError
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan
@@ -22,13 +23,14 @@ from incrowd.tables.options import Reading
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.persons import in_order, owners_of
-from incrowd.tables.reading.read import read, read_population, read_release
+from incrowd.tables.reading.read import read, read_release
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.plain_data import read_plain_json
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirement import KAnonymity, Requirement, Together, with_subjects
 from incrowd.vocabulary.requirements.closeness import TCloseness
@@ -53,6 +55,9 @@ class AttackRequest:
     requirement: str | Requirement | None = None
     method: Any = None
     parameters: Mapping[str, Any] | None = None
+    form: str | None = None
+    preferences: Preferences | None = None  # weights and limits; None: what plan or certificate say
+    rarest: int | None = None
     hierarchies: Mapping[str, Hierarchy | str | Path] | str | Path | None = None
     population: Any = None
     earlier: Sequence[Any] = ()
@@ -100,7 +105,9 @@ def open_scene(request: AttackRequest) -> Scene:
         release,
         secret,
         Promised() if requirement is None else Promised.by(requirement, schema.target),
-        None if persons is not None and persons.linked else _again(request, plan, certificate, requirement, schema),
+        None
+        if persons is not None and persons.linked
+        else again_of(request, plan, certificate, requirement, schema, persons),
         control,
         request.origin,
         earlier=tuple(_frame(one, request) for one in request.earlier),
@@ -164,9 +171,11 @@ def _with_recipe(request: AttackRequest, *, described: bool) -> AttackRequest:
 
     def stated(recipe: Recipe) -> dict[str, Any]:
         facts = {"hierarchies": recipe.hierarchies, "population": recipe.population, "reading": recipe.reading}
+        facts["preferences"] = None if recipe.preferences == INDIFFERENT else recipe.preferences
         if described:
             return facts
-        made = {name: getattr(recipe, name) for name in ("requirement", "method", "parameters", "target")}
+        alike = ("requirement", "method", "parameters", "target", "form", "rarest")
+        made = {name: getattr(recipe, name) for name in alike}
         return facts | made | {"quasi_identifiers": recipe.known, "sensitive": recipe.named(Role.SENSITIVE)}
 
     options, recipe = beside_recipe(beside, stated)
@@ -206,12 +215,15 @@ def _is_certificate(data: Mapping[str, Any]) -> bool:
             "requirement_recounted": list(promises),
             "method": {"name": str(), "parameters": dict()},
         }:
-            used = data.get("hierarchies", {})
+            used, limits = data.get("hierarchies", {}), data.get("limits", {})
             return (
                 all(map(_is_column, columns))
                 and all(isinstance(one, dict) and isinstance(one.get("promise"), str) for one in promises)
                 and isinstance(used, dict | list)
                 and all(isinstance(name, str) for name in used)
+                and isinstance(limits, dict)
+                and isinstance(limits.get("apart", {}), dict)
+                and isinstance(data.get("reading", {"columns": {}}).get("columns"), dict)
             )
     return False
 
@@ -353,42 +365,3 @@ def _check_distances(requirement: Requirement, schema: Schema, certificate: Mapp
                 f"How far the values of {column.name!r} lie apart is not in the certificate: give the plan, or the "
                 "hierarchies."
             )
-
-
-def _again(
-    request: AttackRequest,
-    plan: ReleasePlan | None,
-    certificate: Mapping[str, Any],
-    requirement: Requirement | None,
-    schema: Schema,
-) -> Again | None:
-    """How the release was made; None where that is not known in full."""
-    if requirement is None:
-        return None
-    if request.method is not None:
-        made: Again | None = Again(request.method, requirement, dict(request.parameters or {}))
-    elif plan is not None:
-        made = _as_described(plan.method, requirement, dict(plan.parameters))
-    else:
-        made = _certified_method(certificate, requirement, schema)
-    wanted = isinstance(requirement, Together) and requirement.on_population
-    if made is None or (wanted and request.population is None):
-        return None
-    return replace(made, people=read_population(request.population, requirement, schema, request.how))
-
-
-def _certified_method(certificate: Mapping[str, Any], requirement: Requirement, schema: Schema) -> Again | None:
-    used: Iterable[str] = certificate.get("hierarchies", ())
-    if not certificate or any(name in schema and schema[name].hierarchy is None for name in used):
-        return None
-    made = certificate["method"]
-    return _as_described(made["name"], requirement, dict(made["parameters"]))
-
-
-def _as_described(method: str, requirement: Requirement, parameters: dict[str, Any]) -> Again | None:
-    """How the release was made; None if the tree inducer was somebody's own, of which only a description is left."""
-    from incrowd.methods.tree_suppression.kactus import describe_inducer
-
-    if parameters.get("inducer") == describe_inducer(None):
-        del parameters["inducer"]
-    return None if "inducer" in parameters else Again(method, requirement, parameters)

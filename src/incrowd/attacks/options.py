@@ -45,6 +45,14 @@ class HowMade(TypedDict, total=False):
     parameters: Annotated[
         Mapping[str, Any] | None, Option("Parameters of the method.", Kind.SETTINGS, "numeric=mean", flags=("--set",))
     ]
+    form: Annotated[
+        str | None,
+        Option(
+            "In which form groups are shown, if nothing else says it.",
+            Kind.CHOICE,
+            "strict|counts|pair",
+        ),
+    ]
 
 
 class Knowledge(TypedDict, total=False):

@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from incrowd.attacks.again import Again
 from incrowd.attacks.attack import CannotRunError
 from incrowd.attacks.boxes import Released, plain_texts, read_released
 from incrowd.comparisons.protocol import seed_of
-from incrowd.comparisons.releasing import Made, release_rows
-from incrowd.methods.catalog import MethodOrName
-from incrowd.vocabulary.encoded_table import Codes, EncodedTable
+from incrowd.comparisons.releasing import Made
+from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirement import Requirement
@@ -31,23 +31,6 @@ from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.schema import Schema
 
 Rows = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True, eq=False)
-class Again:
-    """How a release was made, as far as it takes to make another."""
-
-    method: MethodOrName
-    requirement: Requirement  # what every release keeps
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    people: EncodedTable | None = None  # the population, if something is required of it
-
-    def release(
-        self, table: EncodedTable, frame: pl.DataFrame, schema: Schema, seed: int, owners: Codes | None = None
-    ) -> Made:
-        """A release of all the given rows; ``owners`` has the person of each, if rows are not persons."""
-        asked = (self.method, self.parameters, self.requirement, seed, self.people)
-        return release_rows(table, frame, schema, *asked, owners=owners)
 
 
 SMALLEST = 20  # rows: with fewer a 99 % interval is too wide to show anything
@@ -217,6 +200,14 @@ class Scene:
         if self.owners is not None:
             owners = np.unique(self.owners[rows], return_inverse=True)[1].astype(np.int32)
         return again.release(self.table.take(rows), self.frame[rows], self.schema, seed_of(self.seed, what), owners)
+
+    def made_of(self, others: EncodedTable, what: str) -> Made:
+        """A release of other people, each a row, under the same recipe."""
+        columns = [
+            column.dictionary.extend_constant(None, 1).gather(column.codes.astype(np.int64)).alias(name)
+            for name, column in others.columns.items()
+        ]
+        return self.recipe.release(others, pl.DataFrame(columns), self.schema, seed_of(self.seed, what))
 
     def read(self, made: Made) -> Released:
         """A release that was made for an attack, as an attacker reads it."""

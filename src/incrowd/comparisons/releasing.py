@@ -13,7 +13,7 @@ from incrowd.comparisons.feeding import Parts
 from incrowd.errors import RequirementError, VerificationError
 from incrowd.methods.catalog import MethodOrName, make_method
 from incrowd.methods.limits import decide_within
-from incrowd.methods.release_forms import fitted, formed, suited
+from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.models.induction.kadet import KAdet
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
@@ -59,6 +59,7 @@ def release_rows(
     people: EncodedTable | None = None,
     preferences: Preferences = INDIFFERENT,
     owners: Codes | None = None,
+    rarest: int | None = None,
 ) -> Made:
     """Release the rows by the same steps as ``incrowd release``, and count the promise on the released frame.
 
@@ -75,9 +76,10 @@ def release_rows(
     preferences.check_columns(schema)
     steps = decide_within(chosen, population, requirement, randomness, preferences)
     steps = formed(steps, form, population, requirement)
-    steps = fitted(steps, population, requirement, people)
+    steps = *fitted(steps, population, requirement, people), *rare_kept_out(rarest, requirement)
     described = tuple(chosen.parameters().items())
-    plan = ReleasePlan(chosen.name, described, requirement, schema, table.height, (Drop(schema.dropped), *steps))
+    steps = Drop(schema.dropped), *steps
+    plan = ReleasePlan(chosen.name, described, requirement, schema, table.height, steps, preferences)
     plan = engine.settle(plan, population)
     draft = engine.draft(plan, population, frame, randomness)
     target = table[schema.target].take(draft.origin) if schema.target else None

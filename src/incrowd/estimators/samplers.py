@@ -107,7 +107,7 @@ quasi_identifiers
 output
     What ``fit_resample`` gives. ``"decoded"``: plain rows in the columns and types of X, numbers as floats, which any
     learner takes that takes X. Where a cell stands for several values one is drawn; where nothing is shown, one that
-    the column shows elsewhere. What is drawn is nobody's, and decoded rows carry no guarantee by themselves.
+    the column shows elsewhere. What is drawn need not be anybody's, and decoded rows carry no guarantee by themselves.
     ``"released"``: the rows as they are released: sets, intervals and counts as text, nothing where nothing is shown.
 deals
     How often the rows are decoded. There are no weights here, so with more than 1 all rows are repeated as often, each

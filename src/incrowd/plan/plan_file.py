@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from incrowd.errors import PlanError, guarded
+from incrowd.errors import ParameterError, PlanError, guarded
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import (
     DROPPED,
@@ -34,6 +34,7 @@ from incrowd.plan.steps import (
 from incrowd.trees.tree import tree_from_json, tree_to_json
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.plain_data import read_plain_json
+from incrowd.vocabulary.preferences import Preferences
 from incrowd.vocabulary.released_value import (
     Form,
     Interval,
@@ -91,6 +92,7 @@ def plan_to_json(plan: ReleasePlan) -> dict[str, Any]:
         "parameters": dict(plan.parameters),
         "requirement": plan.requirement.to_json(),
         "rows": plan.rows,
+        "limits": _limits_to_json(plan.preferences),
         "columns": [
             {
                 "name": c.name,
@@ -106,6 +108,20 @@ def plan_to_json(plan: ReleasePlan) -> dict[str, Any]:
     }
 
 
+def _limits_to_json(preferences: Preferences) -> dict[str, Any]:
+    """Weights and limits, with the sets of values that stay apart: a plan is its owner's."""
+    limits = asdict(preferences)
+    del limits["promised"]
+    return {name: wish for name, wish in limits.items() if wish not in ({}, None)}
+
+
+def _limits_from_json(data: dict[str, Any]) -> Preferences:
+    try:
+        return Preferences(**data)
+    except ParameterError:
+        raise ValueError from None
+
+
 def plan_from_json(data: dict[str, Any]) -> ReleasePlan:
     """The plan that :func:`plan_to_json` wrote."""
     if data.get("incrowd_plan") != VERSION:
@@ -118,6 +134,7 @@ def plan_from_json(data: dict[str, Any]) -> ReleasePlan:
         schema=Schema(columns),
         rows=_count(data["rows"]),
         steps=tuple(_step_from_json(step) for step in data["steps"]),
+        preferences=_limits_from_json(data.get("limits", {})),
     )
     _check(plan)
     return plan

@@ -27,6 +27,7 @@ from incrowd.plan.steps import (
 )
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
 from incrowd.vocabulary.naming import Naming
+from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.released_value import (
     Category,
     Form,
@@ -75,6 +76,8 @@ class ReleasePlan:
         Number of rows of the table it was made for.
     steps
         What is done, in order.
+    preferences
+        The weights and limits that were asked for.
     """
 
     method: str
@@ -83,6 +86,7 @@ class ReleasePlan:
     schema: Schema
     rows: int
     steps: tuple[Step, ...]
+    preferences: Preferences = INDIFFERENT
 
     def _only(self, kind: type[_Step]) -> tuple[_Step, ...]:
         return tuple(step for step in self.steps if isinstance(step, kind))

@@ -71,7 +71,7 @@ def describe(
         class_sensitive=job.recipe.class_sensitive,
         preset=job.recipe.preset.name if job.recipe.preset else None,
         coarsened={name: str(rule) for name, rule in coarsenings(job.recipe.reading.get("coarsen")).items()},
-        limits=job.recipe.preferences.stated(),
+        limits=job.recipe.preferences.stated() | ({"rarest": job.recipe.rarest} if job.recipe.rarest else {}),
         keyed=keyed_entries(job),
         responsible=job.responsible,
         reading=reading_of(plan, job.recipe.method, hierarchies=job.share_hierarchies),

@@ -272,6 +272,7 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
         schema=schema,
         rows=held.rows,
         steps=(*_columns(recipe, schema), *steps, *rare_kept_out(recipe.rarest, recipe.requirement)),
+        preferences=recipe.preferences,
     )
 
 

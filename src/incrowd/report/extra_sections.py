@@ -205,6 +205,9 @@ def wishes(facts: Facts) -> list[Html]:
     ]
     if (most := facts.limits.get("lose")) is not None:
         rows.append(texts("rows", f"left out, at most {most}", f"{facts.rows_dropped:,} of {facts.rows:,}"))
+    if (people := facts.limits.get("rarest")) is not None:
+        promise = f"names only what {people:,} people or more have"
+        rows.append(texts("every cell", promise, finding.get(promise, "not counted")))
     shown = table("What was asked for", texts("What", "Wish", "Counted"), rows)
     return [section("Weights and limits", "wishes", shown)]
 

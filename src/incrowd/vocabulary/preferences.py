@@ -16,8 +16,8 @@ from incrowd.vocabulary.schema import Column, Role, Schema
 
 WEIGHTS, AT_MOST, LOSE = ("weights", "--weight"), ("at_most", "--at-most"), ("lose", "--lose")
 APART = ("apart", "--apart")
-EACH = "*"
-"""What they are called in Python and on the command line; each value of a column by itself."""
+EACH, EACH_VALUE = "*", "each value"
+"""What they are called in Python and on the command line; each value of a column by itself, as asked and as stated."""
 Apart = Annotated[
     Mapping[str, Any] | None,
     Option(
@@ -156,7 +156,7 @@ class Preferences:
 
     def stated(self) -> dict[str, Any]:
         """What was asked for, as plain data without values of the table: of sets that stay apart, how many."""
-        number = {name: "each value" if isinstance(sets, str) else len(sets) for name, sets in self.apart.items()}
+        number = {name: EACH_VALUE if isinstance(sets, str) else len(sets) for name, sets in self.apart.items()}
         said = {"weights": dict(self.weights), "at_most": dict(self.at_most), "apart": number, "lose": self.lose}
         return {name: wish for name, wish in said.items() if wish not in ({}, None)}
 

@@ -78,7 +78,7 @@ class CellReader:
         if self.column.hierarchy is not None and text in self.column.hierarchy.labels:
             yield self._group(self.column.hierarchy, text)
 
-    def _member(self, text: str) -> ReleasedCell:
+    def member(self, text: str) -> ReleasedCell:
         """What a member of a set or of counts says: a value, a group or an interval."""
         return self._first(chain(self._single(text), self._interval(text) if self.own.type.is_numeric else ()))
 
@@ -114,7 +114,7 @@ class CellReader:
         return self._between(covers[:-1], low, np.inf if interval.high is None else interval.high)
 
     def _set(self, members: Sequence[str]) -> Iterator[ReleasedCell]:
-        read = [self._member(member.replace("%7C", "|").replace("%25", "%")) for member in members]
+        read = [self.member(member.replace("%7C", "|").replace("%25", "%")) for member in members]
         if all(one.understood for one in read):
             yield ReleasedCell(np.logical_or.reduce([one.covers for one in read]))
 
@@ -122,7 +122,7 @@ class CellReader:
         """Counts of values: each of them may stand behind the cell, a missing one too; a hidden cell hides all."""
         if members is None:
             return
-        read = [self._member(value) if value is not None else ReleasedCell(self._only([-1])) for value, _ in members]
+        read = [self.member(value) if value is not None else ReleasedCell(self._only([-1])) for value, _ in members]
         if not read:
             yield self.read(None)
         elif all(one.understood for one in read):

@@ -69,7 +69,9 @@ def test_every_attack_answers(files: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert [one.attack for one in found.findings] == list(ATTACKS)
     gone = {one.attack for one in found.findings if one.verdict == "not run"}
     of_persons = {name for name, one in ATTACKS.items() if "whose row it is" in one.needs}
-    assert gone == {"mean of a group", "tree reconstruction", "suppression pattern"} | of_persons
+    needing = {"mean of a group", "tree reconstruction", "suppression pattern", "reconstruction from counts"}
+    assert gone == needing | {"decoded rows"} | of_persons
+    assert "Fewer than 20 people" in found["decoded rows"].words
     assert {found[name].words for name in of_persons} == {
         "Every row is a person here: no column was named that says whose row it is."
     }

@@ -12,8 +12,13 @@ from support.examples import drawn
 from support.planted import PLANTED, closeness
 
 SEEDS, MANY = drawn(20), drawn(100)
-FEWER = {"attribute inference": (3, drawn(50)), "model membership": (3, drawn(50)), "minimality": (1, 1)}
-"""Forests are slow; minimality goes through all small tables whatever the seed."""
+FEWER = {
+    "attribute inference": (3, drawn(50)),
+    "model membership": (3, drawn(50)),
+    "differencing": (3, drawn(50)),
+    "minimality": (1, 1),
+}
+"""Forests and sixteen releases are slow; minimality goes through all small tables whatever the seed."""
 
 
 def verdicts(name: str, leak: bool, seeds: int) -> list[str]:

@@ -33,6 +33,7 @@ from incrowd.plan.steps import (
 )
 from incrowd.trees.tree import Branch, Eq, Gt, In, Le, Missing, Node, Tree
 from incrowd.vocabulary.hierarchy import Hierarchy
+from incrowd.vocabulary.preferences import Preferences
 from incrowd.vocabulary.released_value import (
     Category,
     Interval,
@@ -94,6 +95,21 @@ def test_a_plan_reads_back_equal(tmp_path, ending):
     write_plan(plan, path)
     assert read_plan(path) == plan
     assert read_plan(str(path)) == plan
+
+
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+def test_weights_and_limits_read_back_equal(tmp_path, ending):
+    limits = Preferences({"age": 3}, {"age": 1}, "2%", apart={AWKWARD: [["a", "b"], ["c"]], "age": "*"})
+    plan = replace(make_plan(), preferences=limits)
+    write_plan(plan, tmp_path / f"plan.{ending}")
+    assert read_plan(tmp_path / f"plan.{ending}").preferences == limits
+
+
+@pytest.mark.parametrize("limits", [{"weights": {"age": -1}}, {"lose": "much"}, {"wish": 1}, 3])
+def test_weights_and_limits_that_are_none_are_refused(tmp_path, limits):
+    (tmp_path / "plan.json").write_text(json.dumps({**plan_to_json(make_plan()), "limits": limits}))
+    with pytest.raises(PlanError, match="not a plan"):
+        read_plan(tmp_path / "plan.json")
 
 
 whole = st.integers(-(2**63), 2**63 - 1)

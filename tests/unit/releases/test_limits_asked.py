@@ -145,6 +145,11 @@ def test_certificate_and_report_state_what_was_asked(folder, tmp_path):
         assert words in page
     assert "limits" in shown.certificate
     assert released(folder).certificate["limits"] == {}
+    named = released(folder, rarest=3, outputs=incrowd.Outputs(report=tmp_path / "n.html"), to=tmp_path / "n.csv")
+    assert named.certificate["limits"] == {"rarest": 3}
+    assert list(faults(named.certificate, certificate_schema())) == []
+    page = (tmp_path / "n.html").read_text(encoding="utf-8")
+    assert "names only what 3 people or more have</td><td>every cell" in page.replace("\n", "")
 
 
 @pytest.mark.parametrize(
