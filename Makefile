@@ -50,8 +50,11 @@ quality: $(VENV)/.ready-test
 	$(BIN)/python -m quality fuzz --write docs/results/quality.md
 	$(BIN)/python -m quality house --write docs/results/quality.md
 
-docs: $(VENV)/.ready-test
+# the pages that are generated, then the site, in build/site; nothing is asked of other hosts
+docs: $(VENV)/.ready-docs
 	$(BIN)/python -m docs.build
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --conf-dir docs --builder html . build/site
+	@echo "build/site/docs/index.html"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

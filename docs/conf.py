@@ -6,6 +6,11 @@ somewhere wherever they are read.
 
 from __future__ import annotations
 
+import os
+
+# the notebook about Spark runs for seconds: Java that starts quickly needs two thirds of the CPU
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 project = "incrowd"
 html_title = "incrowd"
 

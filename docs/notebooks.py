@@ -77,8 +77,9 @@ def _shown(printed: str, value: Any) -> Iterator[nodes.Node]:
     text = printed + (repr(value) if value is not None and html is None else "")
     if text.strip():
         yield nodes.literal_block(text.rstrip(), text.rstrip(), language="text", classes=["output"])
-    if html is not None:
-        yield nodes.raw("", f'<div class="output">{html}</div>', format="html")
+    if html is not None:  # in a tree of its own, where neither style sheet reaches the other's elements
+        inside = f'<template shadowrootmode="open">{html}</template>'
+        yield nodes.raw("", f'<div class="shown" tabindex="0">{inside}</div>', format="html")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
