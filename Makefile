@@ -51,7 +51,7 @@ quality: $(VENV)/.ready-test
 	$(BIN)/python -m quality house --write docs/results/quality.md
 
 # the pages that are generated, then the site, in build/site; nothing is asked of other hosts
-docs: $(VENV)/.ready-docs
+docs: $(VENV)/.ready-test
 	$(BIN)/python -m docs.build
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --conf-dir docs --builder html . build/site
 	@echo "build/site/docs/index.html"

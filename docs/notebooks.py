@@ -19,6 +19,11 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+_TABLES = """<style>:host { font-size: 0.85rem; }
+table.dataframe { border-collapse: collapse; border: 0; }
+table.dataframe :is(td, th) { border: 0; border-bottom: 1px solid; padding: 0.2rem 0.6rem; }</style>"""
+"""Data frames leave their look to the page around them."""
+
 
 class Notebook:
     """What the cells of one page share."""
@@ -78,7 +83,7 @@ def _shown(printed: str, value: Any) -> Iterator[nodes.Node]:
     if text.strip():
         yield nodes.literal_block(text.rstrip(), text.rstrip(), language="text", classes=["output"])
     if html is not None:  # in a tree of its own, where neither style sheet reaches the other's elements
-        inside = f'<template shadowrootmode="open">{html}</template>'
+        inside = f'<template shadowrootmode="open">{_TABLES}{html}</template>'
         yield nodes.raw("", f'<div class="shown" tabindex="0">{inside}</div>', format="html")
 
 
