@@ -1,5 +1,5 @@
-# make demo | test | fast | lint | coverage | bench | bench-largest | bench-all | quality | docs: each sets up what it
-# needs in .venv and runs.
+# make demo | test | fast | lint | coverage | bench | bench-largest | bench-all | quality | docs | dist: each sets up what
+# it needs in .venv and runs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,7 @@ CORES ?= 2
 # the tests start hundreds of processes; each would compile the whole program again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test fast browser lint coverage bench bench-largest bench-all quality docs clean
+.PHONY: demo test fast browser lint coverage bench bench-largest bench-all quality docs dist clean
 
 demo: $(VENV)/.ready
 	$(BIN)/incrowd demo --folder demo --replace
@@ -50,8 +50,18 @@ quality: $(VENV)/.ready-test
 	$(BIN)/python -m quality fuzz --write docs/results/quality.md
 	$(BIN)/python -m quality house --write docs/results/quality.md
 
+# the pages that are generated, then the site, in build/site; nothing is asked of other hosts
 docs: $(VENV)/.ready-test
 	$(BIN)/python -m docs.build
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --conf-dir docs --builder html . build/site
+	@echo "build/site/docs/index.html"
+
+# wheel and source, built twice: the same bytes, or it fails
+dist: $(VENV)/.ready-test
+	rm -rf dist build/again
+	$(BIN)/python -m hatchling build --directory dist
+	$(BIN)/python -m hatchling build --directory build/again
+	cd dist && for file in *; do cmp $$file ../build/again/$$file || exit 1; done
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -1,4 +1,4 @@
-"""The generated pages: ``python -m docs.build`` writes docs/cli.md and docs/api.md and checks every link.
+"""What is generated: ``python -m docs.build`` writes docs/cli.md, docs/api.md and docs/pictures, and checks every link.
 
 With ``--check`` nothing is written; exit status 1 says that a page is out of date or a link leads nowhere.
 """
@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from docs.pictures import PICTURES
 from docs.public_names import describe
 
 DOCS = Path(__file__).parent
@@ -91,7 +92,7 @@ def api_page() -> str:
     return _API_HEAD + "".join(f"\n{describe(name, getattr(incrowd, name))}" for name in names)
 
 
-GENERATED: dict[str, Callable[[], str]] = {"cli.md": cli_page, "api.md": api_page}
+GENERATED: dict[str, Callable[[], str]] = {"cli.md": cli_page, "api.md": api_page, **PICTURES}
 
 
 def broken_links() -> list[str]:

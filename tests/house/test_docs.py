@@ -23,7 +23,10 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 RUN = [page for page in PAGES if page.name == "README.md" or page.parent.name in ("docs", "results")]
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\w*|\{[\w-]+\})(?: python)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LANGUAGES = ("", "python", "sh", "text", "yaml", "json", "{code-cell}", "{glossary}", "{toctree}")
+FILE = re.compile(r"# ([\w-]+\.yaml)\n")
+"""How a block begins that stands for a file of this name."""
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 SECTION = re.compile(r"\[[^\]]*\]\(([^)#\s]*)#([^)\s]*)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -81,13 +84,15 @@ def test_every_example_runs(page: Path, with_patients: Path) -> None:
             run_python(source, line, page, namespace)
         elif language == "sh":
             run_commands(source)
+        elif language == "yaml" and (name := FILE.match(source)):
+            Path(name[1]).write_text(source, encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_fence_is_closed_and_of_a_known_language(page: Path) -> None:
     fences = re.findall(r"^```.*$", page.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(fences) == 2 * len(list(blocks(page)))
-    assert all(language in ("", "python", "sh", "text", "yaml", "json") for language, _, _ in blocks(page))
+    assert all(language in LANGUAGES for language, _, _ in blocks(page))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -105,10 +110,16 @@ def test_every_link_to_a_section_leads_to_a_heading(page: Path) -> None:
             assert section in [slug(heading) for heading in headings], f"{target}#{section}"
 
 
-def test_the_index_names_every_page() -> None:
-    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")} - {"index.md"}
-    assert pages == {link for link in LINK.findall(index) if link.endswith(".md") and not link.startswith("..")}
+def test_every_page_has_one_place_in_the_contents_of_the_site() -> None:
+    places = [
+        (page.parent / f"{line.rpartition('<')[2].rstrip('>')}.md").resolve()
+        for page in PAGES
+        for language, source, _ in blocks(page)
+        if language == "{toctree}"
+        for line in source.splitlines()
+        if line and not line.startswith(":")
+    ]
+    assert sorted(places) == [page for page in PAGES if name_of(page) != "docs/index.md"]
 
 
 def test_the_documentation_knows_every_method() -> None:

@@ -50,11 +50,13 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded, named_option
 from incrowd.tables.options import MethodOptions, Promise, ReleaseOptions, What, names_of, recipe_keys
 from incrowd.tables.recipe_checks import (
+    VERSION,
     check_keys,
     check_list,
     check_names,
     check_preset,
     check_reading,
+    check_version,
     choice,
     class_and_parameters,
     linked_method,
@@ -295,6 +297,7 @@ def read_recipe(path: str | Path, preset: str | None = None) -> Recipe:
     data = read_plain_yaml(text, f"The recipe {Path(path).name}")
     if not isinstance(data, dict):
         raise ParameterError(f"The recipe {Path(path).name} is empty or not a list of settings.")
+    check_version(data.pop("incrowd_recipe", VERSION), Path(path).name)
     check_keys(data, recipe_keys(), "the recipe")
     if isinstance(data.get("population"), str):
         data["population"] = Path(path).parent / data["population"]

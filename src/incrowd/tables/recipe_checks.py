@@ -61,6 +61,8 @@ def read_preset(name: str) -> Preset:
     return Preset(name, kinds=data.pop("kinds", {}), sensitive=data.pop("sensitive", None), settings=data)
 
 
+VERSION = 1
+"""Of the format of a recipe's file, which may state it as ``incrowd_recipe``."""
 READING_KEYS = tuple(one.name for one in options_of(Reading))
 
 
@@ -71,6 +73,15 @@ def choice(kind: type[StrEnum], value: object, column: str) -> StrEnum:
     except ValueError:
         word = "role" if kind is Role else "type"
         raise SchemaError(f"Column {column!r} has an unknown {word}. Choose one of {', '.join(kind)}.") from None
+
+
+def check_version(version: object, name: str) -> None:
+    """Raise unless a recipe's file is of the version that is read here."""
+    if version != VERSION:
+        raise ParameterError(
+            f"The recipe {name} is of another version of the format than {VERSION}, which this incrowd reads. Update "
+            "incrowd, or draft it again: incrowd inspect."
+        )
 
 
 def check_keys(data: object, known: tuple[str, ...] | None, where: str) -> None:
@@ -217,6 +228,7 @@ def recipe_schema() -> dict[str, Any]:
     sets = {"anyOf": [{"type": "string"}, {"type": "array", "items": _TEXTS}]}
     properties["apart"] = {**properties["apart"], "additionalProperties": sets}
     properties["lose"]["type"] = ["string", "number", "null"]
+    properties["incrowd_recipe"] = {"const": VERSION, "description": "The version of this format."}
     properties["columns"] = {
         "type": ["object", "null"],
         "description": "What each column is; those that are not named keep what is drafted from the data.",

@@ -13,6 +13,7 @@ from incrowd.errors import Notice, SchemaError, named_option
 from incrowd.tables.reading.draft import Shared, draft_schema, role_by_name
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import DEFAULT_METHOD, Recipe
+from incrowd.tables.recipe_checks import VERSION
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 if TYPE_CHECKING:
@@ -211,6 +212,7 @@ def draft_recipe(
         "# What each column is. Check every line, then: incrowd release FILE --recipe THIS --to OUT",
         f"# roles: {', '.join(Role)}",
         f"# types: {', '.join(ColumnType)} (ordered: add order: [low, ..., high])",
+        f"incrowd_recipe: {VERSION}  # version of this format",
         "columns:",
     ]
     width = max((len(json.dumps(column.name)) for column in schema.columns), default=0) + 1

@@ -30,7 +30,7 @@ def broken(text):
 
 
 def test_every_option_is_in_it():
-    assert set(SCHEMA["properties"]) == set(recipe_keys())
+    assert set(SCHEMA["properties"]) == {"incrowd_recipe", *recipe_keys()}
     assert set(SCHEMA["properties"]["reading"]["properties"]) == {one.name for one in options_of(Reading)}
     assert all(one["description"] for one in SCHEMA["properties"].values())
 
@@ -46,6 +46,7 @@ def test_a_drafted_recipe_fits():
 
 
 WRONG = {
+    "another version": "incrowd_recipe: 2",
     "an unknown setting": "kk: 5",
     "an unknown role": "columns: {age: {role: quasi}}",
     "an unknown type": "columns: {age: {type: number}}",

@@ -47,6 +47,14 @@ def test_every_setting_is_read(tmp_path):
     assert schema["age"].reason == "stated by you"
 
 
+def test_a_recipe_of_another_version_is_refused_and_a_draft_states_its_own(tmp_path):
+    with pytest.raises(ParameterError, match="another version of the format than 1"):
+        read_recipe(write(tmp_path, "incrowd_recipe: 2\nsomething_new: 5"))
+    drafted = draft_recipe(draft_schema(read(pl.DataFrame({"age": [39, 50]}))))
+    assert "incrowd_recipe: 1" in drafted
+    assert read_recipe(write(tmp_path, drafted)).k == 10
+
+
 def test_columns_are_dropped_and_called_private_in_a_line(tmp_path):
     recipe = read_recipe(write(tmp_path, "columns: {weight: {type: real}}\ndrop: [name, note]\nprivate: [weight]"))
     assert recipe.columns == {
