@@ -63,8 +63,8 @@ def blend(
         str,
         typer.Argument(
             metavar="adult|small|parts|risk|wide",
-            help="Adult; the other tables of the papers; Blend without each of its parts; Adult, attacked; the same with "
-            "all attributes known.",
+            help="Adult; the other tables of the papers; Blend without each of its parts; Adult, attacked; the same "
+            "with all attributes known.",
         ),
     ],
     page: Page,

@@ -92,8 +92,15 @@ def read_wide(data: Path | None = None, rows: int | None = None) -> Subject:
     """Adult without incomplete rows, all 14 attributes quasi-identifiers, without hierarchies."""
     dataset, source = find_dataset("adult"), load("adult", data)
     names = [name for name in read(source).frame.columns if name != SALARY]
-    known = {"numeric": dataset.numeric, "complete": True, "rows": rows, "name": "adult"}
-    return understand_table(source, target=SALARY, quasi_identifiers=names, **known)
+    return understand_table(
+        source,
+        target=SALARY,
+        quasi_identifiers=names,
+        numeric=dataset.numeric,
+        complete=True,
+        rows=rows,
+        name="adult",
+    )
 
 
 def read_adult(data: Path | None = None, rows: int | None = None) -> Subject:

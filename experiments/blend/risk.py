@@ -102,8 +102,8 @@ def write_wide(page: Path, data: Path | None = None, rows: int | None = None, te
     said = [
         f"Written by `python -m experiments blend wide`: {subject.table.height:,} rows of Adult, all "
         f"{len(subject.schema.quasi_identifiers)} attributes quasi-identifiers, no hierarchies. A star is a leak by "
-        "the rule of the attack, see [attacks](../attacks.md). The more attributes are known, the purer groups become and "
-        "the more counts tell.",
+        "the rule of the attack, see [attacks](../attacks.md). The more attributes are known, the purer groups become "
+        "and the more counts tell.",
         machine(),
     ]
     write_page(page, "Blend attacked, all attributes known", said, list(_sections(found, WIDE_ATTACKS)))

@@ -40,9 +40,8 @@ class Again:
     ) -> Made:
         """A release of all the given rows; ``owners`` has the person of each, if rows are not persons."""
         parameters = {**self.parameters, **({} if self.form is None else {"form": self.form})}
-        asked = (self.method, parameters, self.requirement, seed, self.people)
-        limits = {"preferences": self.preferences, "rarest": self.rarest}
-        return release_rows(table, frame, schema, *asked, **limits, owners=owners)
+        asked = (self.method, parameters, self.requirement, seed, self.people, self.preferences)
+        return release_rows(table, frame, schema, *asked, owners=owners, rarest=self.rarest)
 
 
 def again_of(

@@ -126,7 +126,8 @@ def reconstruction_from_counts(scene: Scene) -> Finding:
     if not released.counted:
         raise CannotRunError("The release shows no counts.")
     covers = {name: released.boxes.covers(place) for place, name in enumerate(released.boxes.names)}
-    if (target := scene.schema.target) in released.values:
+    target = scene.schema.target
+    if target is not None and target in released.values:
         covers[target] = released.histogram(target) > 0
     found: list[Certain] = []
     stated = alone = 0
@@ -155,7 +156,7 @@ def reconstruction_from_counts(scene: Scene) -> Finding:
 
 def _attributes(released: Released, number: int, target: str | None) -> dict[str, dict[int, int]]:
     """For each attribute that a class shows, and the class column, the rows of each unit."""
-    attributes = {}
+    attributes: dict[str, dict[int, int]] = {}
     for place, name in enumerate(released.boxes.names):
         cell = released.boxes.cells[name][released.boxes.shown[number, place]]
         if cell.shares is not None:
@@ -163,9 +164,8 @@ def _attributes(released: Released, number: int, target: str | None) -> dict[str
             attributes[name] = dict(zip(units.tolist(), counts.tolist(), strict=True))
         elif cell.covers.sum() == 1:
             attributes[name] = {int(cell.covers.argmax()): int(released.sizes[number])}
-    if target in released.values:
-        codes, counts = np.unique(released.values[target][released.classes == number], return_counts=True)
-        attributes[target] = dict(zip(codes.tolist(), counts.tolist(), strict=True))
+    if target is not None and target in released.values:
+        attributes[target] = dict(Counter(released.values[target][released.classes == number].tolist()))
     return attributes
 
 

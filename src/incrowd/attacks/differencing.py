@@ -42,14 +42,9 @@ class _Trial:
     def met_by(self, scene: Scene, names: Sequence[str], gone: Rows) -> list[bool]:
         """Whether what is read off of each quasi-identifier is some person's, and nothing else is."""
         return [
-            guess is not None and guess.any() and set(units[guess]) <= set(units[scene.table[name].codes[gone]])
+            guess is not None and bool(guess.any()) and set(units[guess]) <= set(units[scene.table[name].codes[gone]])
             for name, units, guess in zip(names, self.units, self.guesses, strict=True)
         ]
-
-    @property
-    def told(self) -> list[bool]:
-        """Whether both releases show something of each quasi-identifier."""
-        return [guess is not None for guess in self.guesses]
 
 
 def differencing(scene: Scene) -> Finding:
@@ -70,8 +65,8 @@ def differencing(scene: Scene) -> Finding:
     if len(trials) < FEWEST:
         raise CannotRunError(f"It takes {FEWEST} people at least who leave.")
     met = np.array([[trial.met_by(scene, names, other.gone) for other in trials] for trial in trials])
-    hidden = ~np.array([trial.told for trial in trials])
-    records = (met | hidden[:, None]).all(axis=2) & ~hidden.all(axis=1)[:, None]
+    hidden = np.array([[guess is None for guess in trial.guesses] for trial in trials])
+    records = (met | hidden[:, None]).all(axis=2) & ~hidden.all(axis=1, keepdims=True)
     own = np.eye(len(trials), dtype=np.bool_)
     control, count = float(records[~own].mean()), int(records[own].sum())
     interval = share_interval(count, len(trials))

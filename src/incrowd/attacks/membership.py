@@ -185,10 +185,9 @@ def shadow_likelihood(scene: Scene) -> Finding:
     is chance. Leak: the lower end of the interval is above 0.55, from k = 100 on above 0.52.
     """
     released, shadow, members, others, how = _shadowed(scene)
-    frequencies = {name: column.counts + 0.5 for name, column in scene.table.columns.items()}
+    frequencies = {name: np.asarray(column.counts + 0.5, np.float64) for name, column in scene.table.columns.items()}
     ours, theirs = (
-        _log_likelihood(released, people, scene.schema.target, frequencies)
-        - _log_likelihood(shadow, people, scene.schema.target, frequencies)
+        np.subtract(*(_log_likelihood(each, people, scene.schema.target, frequencies) for each in (released, shadow)))
         for people in (members, others)
     )
     measured = area(ours, theirs)
@@ -246,7 +245,7 @@ def _log_likelihood(
         shares = shares * np.where(plain[:, None], whole, spread)
         shares[plain] /= shares[plain].sum(axis=1, keepdims=True)
         tables.append(np.log((sizes * shares + whole / whole.sum()) / (sizes + 1)).T)
-    if target in released.values:
+    if target is not None and target in released.values:
         names.append(target)
         whole = frequencies[target].astype(np.float32)
         tables.append(np.log((released.histogram(target) + whole / whole.sum()) / (sizes + 1)).T)

@@ -120,8 +120,8 @@ def _hides(text: Text) -> bool:
     if len(text) < ROWS:
         return True
     classes: dict[tuple[str | None, ...], set[str | None]] = defaultdict(set)
-    for *cells, label in text:
-        classes[tuple(cells)].add(label)
+    for row in text:
+        classes[row[:-1]].add(row[-1])
     for cells, labels in classes.items():
         read = [_read(place, cell) for place, cell in enumerate(cells)]
         if any(several for several, _ in read) or sum(varies for _, varies in read) + (len(labels) > 1) > 1:

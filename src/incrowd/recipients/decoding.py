@@ -2,8 +2,8 @@
 
 Every cell becomes one of the values it stands for: members of sets, values below groups, counted values and numbers
 inside intervals are dealt over the rows of a group at random, several times. What a row then shows need not be what
-its person has: only what the release says of the group is true. The decoded table is a convenience, it is not the release,
-and the guarantee of the release is not counted on it.
+its person has: only what the release says of the group is true. The decoded table is a convenience, it is not the
+release, and the guarantee of the release is not counted on it.
 """
 
 from __future__ import annotations
