@@ -53,7 +53,7 @@ quality: $(VENV)/.ready-test
 # the pages that are generated, then the site, in build/site; nothing is asked of other hosts
 docs: $(VENV)/.ready-test
 	$(BIN)/python -m docs.build
-	$(BIN)/python -m sphinx --quiet --fail-on-warning --conf-dir docs --builder html . build/site
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --write-all --conf-dir docs --builder html . build/site
 	@echo "build/site/docs/index.html"
 
 # wheel and source, built twice: the same bytes, or it fails

@@ -22,6 +22,7 @@ nitpicky = True
 myst_heading_anchors = 4
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"  # that of the theme underlines imports as if they were links
 html_static_path = ["site/static"]
 html_css_files = ["site.css"]
 html_extra_path = ["site/root"]

@@ -48,10 +48,12 @@ class Notebook:
     def run(self, source: str) -> tuple[str, Any]:
         """What a cell prints, and the value of its last line if that is an expression."""
         cell, value, printed = ast.parse(source), None, io.StringIO()
-        last = cell.body.pop() if isinstance(cell.body[-1], ast.Expr) else None
+        last = cell.body[-1]
+        if isinstance(last, ast.Expr):
+            cell.body.pop()
         with self._inside(), contextlib.redirect_stdout(printed):
             exec(compile(cell, self.names["__name__"], "exec"), self.names)
-            if last is not None:
+            if isinstance(last, ast.Expr):
                 value = eval(compile(ast.Expression(last.value), self.names["__name__"], "eval"), self.names)
         return printed.getvalue(), value
 
