@@ -107,8 +107,7 @@ class ReleaseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         kind = learner_kind(self.estimator)
         self.classes_, places = np.unique(self.release.classes, return_inverse=True)
         estimator = clone(self.estimator)
-        near = hasattr(estimator, "n_neighbors") or hasattr(estimator, "radius")
-        rows = self.release.dealing.dealt(np.random.default_rng(self.seed), 1 if near else self.deals)
+        rows = self.release.dealing.dealt(np.random.default_rng(self.seed), self.deals)
         times = rows.height // len(places)
         self.matrix_ = _matrix(kind, estimator, rows)
         encoded = self.matrix_(rows)
@@ -169,6 +168,6 @@ def _settle(estimator: Any, rows: Rows, times: int) -> None:
     """What an estimator must know of stacked deals: a row is there several times."""
     known = estimator.get_params(deep=False)
     if "n_neighbors" in known:
-        estimator.set_params(n_neighbors=min(known["n_neighbors"], rows.height))
+        estimator.set_params(n_neighbors=min(known["n_neighbors"] * times, rows.height))
     if times > 1 and known.get("early_stopping") == "auto":
         estimator.set_params(early_stopping=False)  # rows held back would be among those to learn from
