@@ -133,7 +133,9 @@ class Words:
         sides = np.where(anywhere, NOTHING, words[self.known[cells].argmax(axis=1)])
         shares = np.bincount(sides[~anywhere], rows[~anywhere], many) / rows.sum()
         clean = not anywhere.any()
-        return Cut(sides, (clean and not self.vague, clean, float(shares.sum() ** 2 - shares @ shares) / 2), words=words)
+        return Cut(
+            sides, (clean and not self.vague, clean, float(shares.sum() ** 2 - shares @ shares) / 2), words=words
+        )
 
 
 @dataclass(frozen=True, eq=False)
