@@ -16,7 +16,7 @@ from incrowd.methods.catalog import METHODS, MethodEntry
 from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT
 
 UNPROTECTED = "unprotected"
-LAB, OPENED, HANDED = "lab", "opened", "opened with hierarchies"
+LAB, OPENED, UNSHARED = "lab", "opened", "opened without hierarchies"
 TESTED = "tested"
 """Beside the learners of rows as they are: which rows of the table were tested."""
 ADULT = "adult"
@@ -97,7 +97,7 @@ def cells(repetitions: int = REPETITIONS, tables: Iterable[str] = (*SMALL, ADULT
 def waiting(every: Iterable[Cell], way: str, known: Outcomes) -> list[list[Cell]]:
     """The cells without an outcome by this way, those of a split together.
 
-    Rows as they are and pairs, which have the groups of counts, are measured once; hierarchies are handed over where
+    Rows as they are and pairs, which have the groups of counts, are measured once; hierarchies are kept back where
     cells show their groups.
     """
     bundles: dict[tuple[str, int, int], list[Cell]] = {}
@@ -110,7 +110,7 @@ def waiting(every: Iterable[Cell], way: str, known: Outcomes) -> list[list[Cell]
 def _needs(cell: Cell, way: str) -> bool:
     if way == LAB:
         return cell.form != PAIR
-    if way == HANDED:
+    if way == UNSHARED:
         return cell.hierarchies and cell.form == STRICT
     return cell.method != UNPROTECTED
 

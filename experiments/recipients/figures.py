@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +51,35 @@ class Figure:
     lab: float
     opened: float
     difference: Difference
+    earlier: bool = False  # read from the figures of a former run
+
+
+def read_figures(path: Path) -> Iterator[Figure]:
+    """The figures of a former run, as :func:`write_figures` left them."""
+    if path.exists():
+        with path.open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                kind = (row["method"], row["form"], row["numeric"], row["hierarchies"] == "yes")
+                numbers = (float(row[name]) for name in ("unprotected", "comparisons", "opened"))
+                difference = Difference(float(row["difference"]), float(row["standard_error"]))
+                yield Figure(row["table"], kind, int(row["k"]), row["learner"], *numbers, difference, earlier=True)
+
+
+def write_figures(path: Path, every: Iterable[Figure]) -> None:
+    """All figures as a CSV file."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        words = ("table", "method", "form", "numeric", "hierarchies", "k", "learner")
+        writer.writerow([*words, "unprotected", "comparisons", "opened", "difference", "standard_error", "earlier"])
+        for figure in sorted(every, key=lambda one: (one.table, one.kind, one.k)):
+            method, form, numeric, hierarchies = figure.kind
+            numbers = (figure.unprotected, figure.lab, figure.opened, figure.difference.mean, figure.difference.error)
+            cells = (figure.table, method, form, numeric, _yes(hierarchies), figure.k, figure.learner)
+            writer.writerow([*cells, *(f"{number:.2f}" for number in numbers), _yes(figure.earlier)])
+
+
+def _yes(is_so: bool) -> str:
+    return "yes" if is_so else "no"
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,19 +12,19 @@ from experiments.pages import Goal, Section, Table
 from experiments.pages import write_page as write_sections
 from experiments.recipients.causes import cause_of
 from experiments.recipients.cells import (
-    HANDED,
     KS,
     OPENED,
     REPETITIONS,
     SMALL,
     UNPROTECTED,
+    UNSHARED,
     Cell,
     Kind,
     Outcomes,
     kinds,
 )
 from experiments.recipients.cells import cells as planned_cells
-from experiments.recipients.figures import MARGIN, Difference, Figure, Figures
+from experiments.recipients.figures import MARGIN, Difference, Figure, Figures, read_figures, write_figures
 from experiments.recipients.naive import AS_THEY_ARE, BEFORE, NAIVE, SCALED
 from experiments.recipients.trying import ADULT_ROWS, ADULT_TEST, FEEDING, LAB_LEARNERS
 from incrowd.vocabulary.forms import PAIR
@@ -36,17 +35,22 @@ LOSS = 2.0
 
 
 def write_page(page: Path, known: Outcomes) -> None:
-    """Write the page, and all figures into a file of the same name that ends in ``.csv``."""
-    figures = Figures(known)
+    """Write the page, and all figures into a file of the same name that ends in ``.csv``.
+
+    What has no outcome keeps the figures that the file has of a former run.
+    """
+    figures, table = Figures(known), page.with_suffix(".csv")
     every = list(figures.all(LAB_LEARNERS))
-    _write_figures(page.with_suffix(".csv"), every)
+    measured = {(figure.table, figure.kind, figure.k) for figure in every}
+    every += [one for one in read_figures(table) if (one.table, one.kind, one.k) not in measured]
+    write_figures(table, every)
     sections = [
         Section("In short", list(_summary(figures, every, known))),
         Section("By method and form", list(_by_kind(figures, every))),
         Section("Where opening loses", list(_misses(figures, every))),
-        Section("With the owner's hierarchies", list(_handed(known))),
+        Section("Hierarchies that are kept back", list(_unshared(known))),
         Section("The naive way", list(_naive(known))),
-        Section("Protocol", list(_protocol(figures, known, page))),
+        Section("Protocol", list(_protocol(figures, every, known))),
     ]
     write_sections(page, "What recipients lose who open a release", list(_about(page)), sections)
 
@@ -61,7 +65,8 @@ def _about(page: Path) -> Iterator[str]:
     yield (
         "Written by `python -m experiments recipients`. A recipient who writes "
         "`incrowd.open_release(path).classifier(estimator).predict(new_rows)` has the release, its certificate and raw "
-        "rows, and nothing else. Our own comparisons have more: the private plan, through which they see test rows. "
+        "rows, and nothing else. Where hierarchies were used, their owner shares them in the certificate "
+        "(`--share-hierarchies`); what it costs to keep them back is [below](#hierarchies-that-are-kept-back). Our own comparisons have more: the private plan, through which they see test rows. "
         "How much accuracy is between the two? Same releases, same learners, same test rows; all figures are in "
         f"[{page.with_suffix('.csv').name}]({page.with_suffix('.csv').name})."
     )
@@ -108,9 +113,14 @@ def _by_kind(figures: Figures, every: Sequence[Figure]) -> Iterator[str | Table]
     )
     cells = _cells_by_kind(figures)
     rows = []
-    for kind, here in cells.items():
+    for kind in kinds():
         mine = [figure for figure in every if figure.kind == kind]
-        differences = [_said(figures.together(here, learner)) for learner in LAB_LEARNERS]
+        if not mine:
+            continue
+        if any(figure.earlier for figure in mine):
+            differences = [_over_tables(mine, learner) for learner in LAB_LEARNERS]
+        else:
+            differences = [_said(figures.together(cells[kind], learner)) for learner in LAB_LEARNERS]
         rows.append([*named(kind), *differences, *_counted(mine)])
     header = [
         "method",
@@ -124,6 +134,15 @@ def _by_kind(figures: Figures, every: Sequence[Figure]) -> Iterator[str | Table]
     yield Table(header, rows, words=3)
 
 
+def _over_tables(mine: Sequence[Figure], learner: str) -> str:
+    """The mean of figures, with their errors over test rows."""
+    each = [figure.difference for figure in mine if figure.learner == learner]
+    if not each:
+        return _said(None)
+    error = sum(one.error**2 for one in each) ** 0.5 / len(each)
+    return _said(Difference(sum(one.mean for one in each) / len(each), error))
+
+
 def _misses(figures: Figures, every: Sequence[Figure]) -> Iterator[str | Table]:
     lost: dict[Kind, list[Figure]] = {}
     for figure in every:
@@ -134,9 +153,8 @@ def _misses(figures: Figures, every: Sequence[Figure]) -> Iterator[str | Table]:
     else:
         yield (
             f"Cells that are surely more than {MARGIN} points below the comparisons' feeding, by learner, with the "
-            "least and the largest loss; other cells of the same kind may gain as much, see the mean above. That "
-            "hierarchies are the cause is shown in the next section; the other causes are read off the code, not tried "
-            "one by one:"
+            "least and the largest loss; other cells of the same kind may gain as much, see the mean above. Causes are "
+            "read off what the two ways do differently:"
         )
         rows = [_lost_row(kind, lost[kind]) for kind in kinds() if kind in lost]
         learners = [NAMES[learner] for learner in LAB_LEARNERS]
@@ -156,22 +174,23 @@ def _lost_row(kind: Kind, lost: Sequence[Figure]) -> list[str]:
     return [*named(kind), cause_of(kind), *(str(times[learner] or "") for learner in LAB_LEARNERS), span]
 
 
-def _handed(known: Outcomes) -> Iterator[str | Table]:
+def _unshared(known: Outcomes) -> Iterator[str | Table]:
     yield (
-        "Where cells show groups of a hierarchy, the release and its certificate do not say which group a value "
-        "belongs to. An owner may hand the hierarchies over: `open_release(path, hierarchies=...)`. The same cells "
-        "without and with them, as far as they are measured, opened minus comparisons; methods that "
-        "show no difference at all are left out:"
+        "Which group of a hierarchy a value belongs to is not in the release. An owner whose hierarchies are public "
+        "shares them (`--share-hierarchies`): they travel in the certificate, and recipients need nothing else. It is "
+        "no default, for a hierarchy may name values that only few people have, or none: where a group is shown in "
+        "place of all its values, none of these is in the release. The same cells shared and kept back, as far as both "
+        "are measured, opened minus comparisons:"
     )
-    without, handed = Figures(known), Figures(known, HANDED)
+    ways = {"shared": Figures(known), "kept back": Figures(known, UNSHARED)}
     rows = []
-    for kind, cells in _cells_by_kind(handed).items():
-        before = [_said(without.together([c for c in cells if (c, OPENED) in known], name)) for name in LAB_LEARNERS]
-        after = [_said(handed.together(cells, name)) for name in LAB_LEARNERS]
-        if {*before, *after} != {str(Difference(0.0, 0.0))}:
-            pairs = [f"{one} → {other}" for one, other in zip(before, after, strict=True)]
-            rows.append([*named(kind)[:2], *pairs, str(len(cells))])
-    yield Table(["method", "form", *(NAMES[name] for name in LAB_LEARNERS), "releases"], rows, words=2)
+    for kind, cells in _cells_by_kind(ways["kept back"]).items():
+        both = [cell for cell in cells if (cell, OPENED) in known]
+        for called, figures in ways.items():
+            differences = [_said(figures.together(both, name)) for name in LAB_LEARNERS]
+            rows.append([*named(kind)[:2], called, *differences, str(len(both))])
+    header = ["method", "form", "hierarchies", *(NAMES[name] for name in LAB_LEARNERS), "releases"]
+    yield Table(header, rows, words=3)
 
 
 def _naive(known: Outcomes) -> Iterator[str | Table]:
@@ -206,7 +225,7 @@ def _failed(known: Outcomes, way: str) -> Mapping[str, str]:
     return {} if outcome is None else outcome.failed
 
 
-def _protocol(figures: Figures, known: Outcomes, page: Path) -> Iterator[str | Table]:
+def _protocol(figures: Figures, every: Sequence[Figure], known: Outcomes) -> Iterator[str | Table]:
     splits = Counter(table for table, _, _ in {cell.split for cell, way in known if way == OPENED})
     same, of = figures.same_release()
     yield "Fixed before anything was measured:"
@@ -233,11 +252,12 @@ def _protocol(figures: Figures, known: Outcomes, page: Path) -> Iterator[str | T
         ]
     )
     yield (
-        "How opened releases are fed was still being chosen while the first folds and Adult were measured (hidden "
-        "cells are dealt, groups that nobody explained fit like empty cells); what the choice touched was measured "
-        "again. The second folds were measured only afterwards and had no part in it. Two changes came last, each for "
-        "a cause: ordered bins are thermometers for linear learners and neighbours, and a first bin from 0 on that is "
-        "far denser than the next is mostly 0. Everything they touch was measured again, on both folds:"
+        "How opened releases are fed was chosen in two rounds. In the first (hidden cells are dealt, ordered bins are "
+        "thermometers), on the first folds and on Adult. In the second (boxes are found by cuts, means are seen no "
+        "farther than they reach, neighbours learn from all deals) on the first folds and on 10,000 rows of Adult that "
+        "are not among those of this page; the second folds and Adult's rows here had no part in it, but for that the "
+        "page of the first round said which kinds lose. They were measured when all was chosen. What the second round "
+        "can touch was measured again:"
     )
     yield Table(["", "cells", "difference", "within", "noise", "worse"], [*_by_fold(known)])
     planned = [cell for cell in planned_cells(REPETITIONS) if cell.method != UNPROTECTED]
@@ -252,10 +272,13 @@ def _protocol(figures: Figures, known: Outcomes, page: Path) -> Iterator[str | T
         "and forms. Opened pairs and the counts that they "
         f"tell give the same answer to every row in {_same_pairs(known)} cells."
     )
-    yield (
-        f"All figures, with accuracies by each way, are in "
-        f"[{page.with_suffix('.csv').name}]({page.with_suffix('.csv').name})."
-    )
+    earlier = Counter(named(figure.kind) for figure in every if figure.earlier)
+    if earlier:
+        methods = ", ".join(sorted({method for method, *_ in earlier}))
+        yield (
+            f"{sum(earlier.values()):,} cells ({methods}) are those of a former run: nothing that changed since "
+            "touches them, as they are seen value by value. `earlier` in the table of figures says which."
+        )
 
 
 def _same_pairs(known: Outcomes) -> str:
@@ -284,18 +307,6 @@ def _cells_by_kind(figures: Figures) -> dict[Kind, list[Cell]]:
     for (_, kind, _), cells in figures.pairs.items():
         cells_of.setdefault(kind, []).extend(cells)
     return {kind: cells_of[kind] for kind in kinds() if kind in cells_of}
-
-
-def _write_figures(path: Path, every: Sequence[Figure]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        words = ("table", "method", "form", "numeric", "hierarchies", "k", "learner")
-        writer.writerow([*words, "unprotected", "comparisons", "opened", "difference", "standard_error"])
-        for figure in sorted(every, key=lambda one: (one.table, one.kind, one.k)):
-            method, form, numeric, hierarchies = figure.kind
-            numbers = (figure.unprotected, figure.lab, figure.opened, figure.difference.mean, figure.difference.error)
-            cells = (figure.table, method, form, numeric, "yes" if hierarchies else "no", figure.k, figure.learner)
-            writer.writerow([*cells, *(f"{number:.2f}" for number in numbers)])
 
 
 def _accuracy(known: Outcomes, cell: Cell, way: str, learner: str) -> float | None:

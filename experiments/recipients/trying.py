@@ -18,10 +18,10 @@ import polars as pl
 import incrowd
 from experiments.recipients.cells import (
     ADULT,
-    HANDED,
     LAB,
     TESTED,
     UNPROTECTED,
+    UNSHARED,
     Cell,
     Flags,
     Outcome,
@@ -173,16 +173,16 @@ class Bench:
             right[name] = predicted(find_learner(called).fit(rows, 1).scores(test)) == test.classes
         return Outcome(right, digest)
 
-    def opened(self, cell: Cell, *, handed: bool = False) -> Outcome:
+    def opened(self, cell: Cell, *, shared: bool = True) -> Outcome:
         """What a recipient makes of it, who has the written release, its certificate and raw rows, and three lines.
 
-        The owner may have handed over the hierarchies beside them.
+        Hierarchies are in the certificate, unless their owner keeps them back.
         """
         with tempfile.TemporaryDirectory(prefix="incrowd-recipients-") as folder:
             path = Path(folder) / "release.csv"
             try:
-                plan = self.write(cell, path)
-                opened = incrowd.open_release(path, hierarchies=self.laid.hierarchies if handed else None)
+                plan = self.write(cell, path, shared=shared)
+                opened = incrowd.open_release(path)
             except IncrowdError as error:
                 return Outcome(failed=dict.fromkeys(LAB_LEARNERS, _reason(error)))
             right, failed = {}, {}
@@ -194,7 +194,7 @@ class Bench:
                     failed[name] = _reason(error)
         return Outcome(right, digest_of(plan), failed)
 
-    def write(self, cell: Cell, path: Path) -> ReleasePlan:
+    def write(self, cell: Cell, path: Path, *, shared: bool = True) -> ReleasePlan:
         """Release the rows into a file with its certificate, verified as any release."""
         schema = self.laid.plain.schema
         return incrowd.release(
@@ -211,6 +211,7 @@ class Bench:
             recipe=self.laid.types,
             to=path,
             run=Run(seed=release_seed(cell)),
+            outputs=incrowd.Outputs(share_hierarchies=shared and cell.hierarchies),
         ).plan
 
     def _right(self, classifier: Any) -> Flags:
@@ -256,4 +257,4 @@ def try_all(
 
 def _outcomes(bench: Bench, bundle: Sequence[Cell], way: str) -> Iterator[tuple[Cell, Outcome]]:
     for cell in bundle:
-        yield cell, bench.fed(cell) if way == LAB else bench.opened(cell, handed=way == HANDED)
+        yield cell, bench.fed(cell) if way == LAB else bench.opened(cell, shared=way != UNSHARED)

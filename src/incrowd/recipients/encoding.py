@@ -7,6 +7,7 @@ and its certificate.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -19,10 +20,12 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from incrowd.errors import ParameterError
 from incrowd.recipients.cells import Numbers, as_table
 from incrowd.recipients.dealing import DEALS, Rows
-from incrowd.recipients.matrix import OneHot, Ordinal
+from incrowd.recipients.matrix import Binning, OneHot, Ordinal
 from incrowd.recipients.received import ReceivedRelease
 
-LEARNERS = ("trees", "linear", "bayes", "plain")
+LEARNERS = ("trees", "linear", "bayes", "categories", "numbers", "plain")
+OF_BAYES = {"CategoricalNB": "categories", "GaussianNB": "numbers"}
+"""What classifiers of naive Bayes take that do not count indicators."""
 DENSE_CELLS = 50_000_000  # up to here neighbours are found among dense rows, five times as quickly
 
 
@@ -39,7 +42,46 @@ def learner_kind(for_: Any) -> str:
     tags = for_.__sklearn_tags__().input_tags
     if tags.allow_nan:
         return "trees"
-    return "bayes" if type(for_).__module__.startswith("sklearn.naive_bayes") else "linear"
+    if not type(for_).__module__.startswith("sklearn.naive_bayes"):
+        return "linear"
+    return OF_BAYES.get(type(for_).__name__, "bayes")
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How plain rows become the matrix of a kind of learner; learned from the release."""
+
+    matrix: Ordinal | OneHot
+    bins: Binning | None = None  # numbers become bins first
+    fill: Numbers | None = None  # what stands for missing values in each column, where learners take none
+
+    @classmethod
+    def of(cls, kind: str, rows: Rows) -> Encoding:
+        """Learn the columns."""
+        bins = Binning.of(rows) if kind in ("bayes", "categories") else None
+        rows = rows if bins is None else bins.binned(rows)
+        if kind in ("linear", "bayes"):
+            return cls(OneHot.of(rows, "zeros"), bins)
+        ordinal = Ordinal.of(rows)
+        return cls(ordinal, bins, None if kind == "trees" else ordinal.usual(rows))
+
+    def encoded(self, rows: Rows) -> Any:
+        """The rows as a matrix, which is sparse if it has a column for each category."""
+        rows = rows if self.bins is None else self.bins.binned(rows)
+        made = self.matrix.matrix(rows)
+        return made if self.fill is None else np.where(np.isnan(made), self.fill, made)
+
+    def widths(self, rows: Rows) -> Any:
+        """How many categories each column of codes may have."""
+        assert isinstance(self.matrix, Ordinal)
+        every = (rows if self.bins is None else self.bins.binned(rows)).attributes
+        return [len(every[place].categories or ()) for place in self.matrix.places]
+
+    def names(self, rows: Rows) -> Any:
+        """What the columns are called."""
+        if isinstance(self.matrix, OneHot):
+            return np.array(self.matrix.names(rows if self.bins is None else self.bins.binned(rows)), object)
+        return np.array([rows.attributes[place].name for place in self.matrix.places], object)
 
 
 class ReleaseEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -59,13 +101,8 @@ class ReleaseEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.feature_names_in_ = np.array([column.name for column in self.release.attributes], object)
         self.n_features_in_ = len(self.feature_names_in_)
         dealt = self.release.dealing.dealt(np.random.default_rng(0), 1)
-        self.names_ = self.feature_names_in_
-        if self.kind_ == "trees":
-            self.matrix_: Any = Ordinal.of(dealt)
-            self.names_ = self.feature_names_in_[list(self.matrix_.places)]
-        elif self.kind_ != "plain":
-            self.matrix_ = OneHot.of(dealt, "zeros")
-            self.names_ = np.array(self.matrix_.names(dealt), object)
+        self.encoding_ = None if self.kind_ == "plain" else Encoding.of(self.kind_, dealt)
+        self.names_ = self.feature_names_in_ if self.encoding_ is None else self.encoding_.names(dealt)
         return self
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
@@ -77,12 +114,9 @@ class ReleaseEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Rows as the learner takes them: a matrix of numbers, or a plain table."""
         check_is_fitted(self, "names_")
         rows = self.release.dealing.seen(as_table(X))
-        if self.kind_ == "plain":
+        if self.encoding_ is None:
             return self.release.plain_frame(rows)
-        if self.kind_ == "trees":
-            return self.matrix_.matrix(rows)
-        made = self.matrix_.matrix(rows).toarray()
-        return np.maximum(made, 0.0) if self.kind_ == "bayes" else made
+        return _dense(self.encoding_, rows)
 
 
 def _has(method: str) -> Callable[[ReleaseClassifier], bool]:
@@ -107,10 +141,9 @@ class ReleaseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         kind = learner_kind(self.estimator)
         self.classes_, places = np.unique(self.release.classes, return_inverse=True)
         estimator = clone(self.estimator)
-        near = hasattr(estimator, "n_neighbors") or hasattr(estimator, "radius")
-        rows = self.release.dealing.dealt(np.random.default_rng(self.seed), 1 if near else self.deals)
+        rows = self.release.dealing.dealt(np.random.default_rng(self.seed), self.deals)
         times = rows.height // len(places)
-        self.matrix_ = _matrix(kind, estimator, rows)
+        self.matrix_ = _matrix(estimator, Encoding.of(kind, rows), rows)
         encoded = self.matrix_(rows)
         if len(self.classes_) < 2 or not encoded.shape[1]:
             estimator = DummyClassifier(strategy="prior")
@@ -142,33 +175,35 @@ class ReleaseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.estimator_.decision_function(self._encoded(X))
 
 
-def _matrix(kind: str, estimator: Any, rows: Rows) -> Callable[[Rows], Any]:
+def _matrix(estimator: Any, encoding: Encoding, rows: Rows) -> Callable[[Rows], Any]:
     """How the estimator wants its rows."""
-    if kind == "trees":
-        ordinal = Ordinal.of(rows)
-        if "categorical_features" in estimator.get_params(deep=False):
-            estimator.set_params(categorical_features=list(ordinal.is_category))
-        return ordinal.matrix
-    one_hot, tags = OneHot.of(rows, "zeros"), estimator.__sklearn_tags__().input_tags
-    dense = not tags.sparse or (hasattr(estimator, "n_neighbors") and rows.height * one_hot.width <= DENSE_CELLS)
-    if tags.positive_only or kind == "bayes":
-        return partial(_positive, one_hot)
-    return partial(_dense, one_hot) if dense else one_hot.matrix
+    known, tags = estimator.get_params(deep=False), estimator.__sklearn_tags__().input_tags
+    if isinstance(encoding.matrix, Ordinal):
+        if "categorical_features" in known:
+            estimator.set_params(categorical_features=list(encoding.matrix.is_category))
+        if "min_categories" in known:  # values that no row was dealt
+            estimator.set_params(min_categories=encoding.widths(rows))
+        return encoding.encoded
+    if tags.positive_only:
+        return partial(_positive, encoding)
+    small = "n_neighbors" in known and rows.height * encoding.matrix.width <= DENSE_CELLS
+    return encoding.encoded if tags.sparse and not small else partial(_dense, encoding)
 
 
 # functions of the module, so that a classifier can be pickled
-def _dense(one_hot: OneHot, rows: Rows) -> Numbers:
-    return np.asarray(one_hot.matrix(rows).toarray())
+def _dense(encoding: Encoding, rows: Rows) -> Numbers:
+    made = encoding.encoded(rows)
+    return np.asarray(made.toarray() if isinstance(encoding.matrix, OneHot) else made)
 
 
-def _positive(one_hot: OneHot, rows: Rows) -> Numbers:
-    return np.maximum(_dense(one_hot, rows), 0.0)
+def _positive(encoding: Encoding, rows: Rows) -> Numbers:
+    return np.maximum(_dense(encoding, rows), 0.0)
 
 
 def _settle(estimator: Any, rows: Rows, times: int) -> None:
     """What an estimator must know of stacked deals: a row is there several times."""
     known = estimator.get_params(deep=False)
     if "n_neighbors" in known:
-        estimator.set_params(n_neighbors=min(known["n_neighbors"], rows.height))
+        estimator.set_params(n_neighbors=min(known["n_neighbors"] * times, rows.height))
     if times > 1 and known.get("early_stopping") == "auto":
         estimator.set_params(early_stopping=False)  # rows held back would be among those to learn from

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -236,6 +236,15 @@ class Ordinal:
         few = tuple(_is_few(attributes[place].categories) for place in places)
         return cls(places, few)
 
+    def usual(self, examples: PlainRows) -> Numbers:
+        """What a missing value is taken for where none may be missing: the mean, or the most frequent category."""
+        usual = np.zeros(len(self.places))
+        for slot, place in enumerate(self.places):
+            attribute = examples.attributes[place]
+            known = attribute.values[~attribute.is_missing]
+            usual[slot] = known.mean() if attribute.is_numeric else np.bincount(known.astype(np.int64)).argmax()
+        return usual
+
     def matrix(self, examples: PlainRows) -> Numbers:
         """The rows as a dense matrix."""
         matrix = np.empty((examples.height, len(self.places)), order="F")
@@ -248,3 +257,37 @@ class Ordinal:
 
 def _is_few(categories: tuple[str, ...] | None) -> bool:
     return categories is not None and len(categories) <= MOST_CATEGORIES
+
+
+PIECES = 10  # of the rows that a number is cut into, where it is counted
+
+
+@dataclass(frozen=True, eq=False)
+class Binning:
+    """Numbers as categories, for learners that count: so many pieces of the rows, at places learned from them."""
+
+    cuts: tuple[Numbers | None, ...]  # of each attribute, None where it is no number
+
+    @classmethod
+    def of(cls, examples: PlainRows) -> Binning:
+        """Learn the cuts."""
+        return cls(tuple(_piece_ends(each) if each.is_numeric else None for each in examples.attributes))
+
+    def binned(self, examples: Any) -> Any:
+        """The rows with pieces for numbers; categories have no order, each is counted by itself."""
+        pairs = zip(examples.attributes, self.cuts, strict=True)
+        return replace(examples, attributes=tuple(_binned(*pair) for pair in pairs))
+
+
+def _piece_ends(attribute: Attribute) -> Numbers:
+    known = np.asarray(attribute.values[~attribute.is_missing], np.float64)
+    ends = np.quantile(known, np.arange(1, PIECES) / PIECES, method="higher") if len(known) else known
+    return np.unique(ends[ends < known.max(initial=-np.inf)])
+
+
+def _binned(attribute: Attribute, cuts: Numbers | None) -> Attribute:
+    if cuts is None:
+        return replace(attribute, ordered=False)
+    codes = np.where(attribute.is_missing, MISSING, np.searchsorted(cuts, attribute.values, side="left"))
+    names = (*(f"<= {cut:g}" for cut in cuts), f"> {cuts[-1]:g}") if len(cuts) else ("any",)
+    return Attribute(attribute.name, codes, names)

@@ -20,8 +20,9 @@ from incrowd.recipients.cells import Cells, as_table, column_of
 from incrowd.vocabulary.certificates import certificate_beside, read_certificate
 from incrowd.vocabulary.counts_text import HIDDEN, write_counts
 from incrowd.vocabulary.forms import FileForm
+from incrowd.vocabulary.released_value import parse_number
 
-_ESCAPED = r"^'([=+@\t\r-])"  # text that a spreadsheet would run, as delimited files have it
+_ESCAPED = r"(?s)^'[=+@\t\r-]."  # text that a spreadsheet would run, as delimited files have it
 _ADDRESSES = ("postgresql:", "postgres:")
 _OTHER = " Ask whoever gave you the release for the file and the certificate that were made together."
 
@@ -108,9 +109,19 @@ def _read_file(path: Path, form: FileForm, digest: str | None, counted: Sequence
         return table
     escaped = [name for name in table.column_names if name not in counted]  # counts have escapes of their own
     for name in escaped:
-        plain = pc.replace_substring_regex(table.column(name), _ESCAPED, r"\1")
-        table = table.set_column(table.column_names.index(name), name, plain)
+        table = table.set_column(table.column_names.index(name), name, _plain(table.column(name)))
     return table
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts without the apostrophe that they were written with; numbers were written without one."""
+    written = pc.match_substring_regex(column, _ESCAPED)
+    if not pc.any(written).as_py():
+        return column
+    bare = pc.utf8_slice_codeunits(column, 1)
+    texts = {text: parse_number(text) is None for text in pc.unique(pc.filter(bare, written)).to_pylist()}
+    formulas = pc.is_in(bare, value_set=pa.array([text for text, is_text in texts.items() if is_text], pa.string()))
+    return pc.if_else(pc.and_(written, formulas), bare, column)
 
 
 def _parsed(path: Path, form: FileForm) -> pa.Table:

@@ -217,8 +217,9 @@ class ReceivedRelease:
         ----------
         for_
             Whom it encodes for: ``"trees"`` (codes and numbers, missing is NaN), ``"linear"`` (indicators, standardised
-            numbers; also for kernels and neighbours), ``"bayes"`` (indicators and counts, nothing below 0),
-            ``"plain"`` (a plain table), or a classifier of scikit-learn, whose kind is found. None is plain.
+            numbers; also for kernels and neighbours), ``"bayes"`` (indicators to count, of numbers in pieces),
+            ``"categories"`` (codes alone), ``"numbers"`` (codes and numbers, nothing missing), ``"plain"`` (a plain
+            table), or a classifier of scikit-learn, whose kind is found. None is plain.
         """
         from incrowd.recipients.encoding import ReleaseEncoder
 

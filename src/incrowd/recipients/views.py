@@ -14,7 +14,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -137,6 +137,7 @@ class NumberView:
     shape: Shape
     chancy: bool  # whether some cell is an interval
     pieces: Mapping[Any, Pieces] = field(default_factory=dict)  # of the released cells
+    reach: Piece = (-math.inf, math.inf)  # numbers beyond are seen at its ends
 
     def dealt(self, cells: Cells, chance: Numbers) -> Attribute:
         """A number of each cell's interval."""
@@ -149,7 +150,7 @@ class NumberView:
         """The mean of the numbers that each cell may have; a number itself."""
         points = (np.arange(_POINTS) + 0.5) / _POINTS
         means = [self._mean(self._pieces(value), points) for value in cells.values]
-        return Attribute(self.name, np.array([*means, math.nan])[cells.codes])
+        return Attribute(self.name, np.clip([*means, math.nan], *self.reach)[cells.codes])
 
     def _mean(self, pieces: Pieces, points: Numbers) -> float:
         known = [number for number in self._drawn(pieces, points).tolist() if number == number] if pieces else []
@@ -247,7 +248,11 @@ def _of_numbers(column: ReleasedColumn, cells: Cells, read: Mapping[Any, Pieces]
                 rows.append(many / len(read[value]) if math.isnan(total) else many * share / total)
     shape = Shape.of(pieces, np.array(rows), whole=column.kind is not ColumnType.REAL)
     chancy = any(low < high for low, high in pieces) or any(len(each) > 1 for each in read.values())
-    return NumberView(column.name, column.kind, shape, chancy, read)
+    view = NumberView(column.name, column.kind, shape, chancy, read)
+    if column.form != "mean" or not pieces:
+        return view
+    # means of groups lie closer together than numbers of people, and what learners saw of them ends with the outmost
+    return replace(view, reach=(min(low for low, _ in pieces), max(high for _, high in pieces)))
 
 
 def _of_levels(column: ReleasedColumn, cells: Cells) -> LevelView:

@@ -10,11 +10,11 @@ import pytest
 
 from experiments.recipients.cells import (
     ADULT,
-    HANDED,
     LAB,
     OPENED,
     TESTED,
     UNPROTECTED,
+    UNSHARED,
     Cell,
     Outcome,
     cells,
@@ -79,7 +79,7 @@ def test_a_pair_has_the_seed_and_the_figure_of_its_counts():
     assert waiting([pair, counts, PLAIN], LAB, {}) == [[counts, PLAIN]]
     assert waiting([pair, counts, PLAIN], OPENED, {(counts, OPENED): Outcome()}) == [[pair]]
     grouped = cell("tdr", numeric="mean", hierarchies=True)
-    assert waiting([pair, grouped, PLAIN], HANDED, {}) == [[grouped]]
+    assert waiting([pair, grouped, PLAIN], UNSHARED, {}) == [[grouped]]
 
 
 def test_outcomes_are_kept_and_read_again(tmp_path):
@@ -99,7 +99,7 @@ def test_outcomes_are_kept_and_read_again(tmp_path):
     "tried", [cell("kactus", numeric="bins"), cell("tdr", numeric="mean", hierarchies=True)], ids=lambda one: one.method
 )
 def test_both_ways_learn_from_the_same_release(bench, tried):
-    fed, opened = bench.fed(tried), bench.opened(tried, handed=tried.hierarchies)
+    fed, opened = bench.fed(tried), bench.opened(tried)
     assert fed.digest == opened.digest
     assert not opened.failed
     for learner in LAB_LEARNERS:
@@ -154,7 +154,7 @@ def test_the_page_tells_what_was_lost_and_what_failed(tmp_path):
         (pair.told, OPENED): outcome(36, digest="one"),
         (strict, LAB): outcome(36),
         (strict, OPENED): Outcome({"tree": np.arange(40) < 12}, "d", {"knn": "ValueError: no"}),
-        (strict, HANDED): outcome(34),
+        (strict, UNSHARED): outcome(34),
         (BEFORE, SCALED): outcome(36),
         (NAIVE, SCALED): outcome(35),
         (NAIVE, AS_THEY_ARE): Outcome(failed={"logistic": "ValueError: text"}),
@@ -166,7 +166,8 @@ def test_the_page_tells_what_was_lost_and_what_failed(tmp_path):
     assert "**Missed**: the naive way loses at most 2 points for every learner. Measured: at most 2.5." in text
     assert "|    1 |          |          |                    | 60.0 |" in text
     assert "| tdr    | strict | knn     | ValueError: no |     1 |" in text
-    assert "| tdr    | strict, mean | -60.0 ± 7.8 → -5.0 ± 3.5 |" in text
+    assert "| tdr    | strict, mean | shared      | -60.0 ± 7.8 |" in text
+    assert "| tdr    | strict, mean | kept back   |  -5.0 ± 3.5 |" in text
     assert "Not measured (1 times): ValueError: text" in text
     assert "both ways have the same plan" in text
     rows = list(csv.DictReader((tmp_path / "page.csv").open()))
@@ -174,8 +175,13 @@ def test_the_page_tells_what_was_lost_and_what_failed(tmp_path):
     assert rows[-1] == {
         "table": "patients", "method": "tdr", "form": "strict", "numeric": "mean", "hierarchies": "yes", "k": "10",
         "learner": "tree", "unprotected": "95.00", "comparisons": "90.00", "opened": "30.00", "difference": "-60.00",
-        "standard_error": "7.84",
+        "standard_error": "7.84", "earlier": "no",
     }  # fmt: skip
+    write_page(page, {key: one for key, one in known.items() if key[0] not in (pair, pair.told)})
+    again = list(csv.DictReader((tmp_path / "page.csv").open()))
+    assert [row["earlier"] for row in again] == ["yes"] * 8 + ["no"]
+    assert [{**row, "earlier": "no"} for row in again] == rows
+    assert "8 cells (blend) are those of a former run" in page.read_text()
 
 
 def test_a_naive_pipeline_learns_from_text_and_numbers(bench):
