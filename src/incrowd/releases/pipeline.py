@@ -38,7 +38,7 @@ from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.forms import groups_path
 from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, SeededRandomness, SystemRandomness, permutation
-from incrowd.vocabulary.requirement import check_columns, subject_names
+from incrowd.vocabulary.requirement import Together, subject_names
 from incrowd.vocabulary.resources import PROGRAM, Resources
 from incrowd.vocabulary.schema import Role, Schema
 
@@ -245,7 +245,10 @@ def possible(job: Job, held: Held) -> Iterator[Notice]:
     job.recipe.preferences.check_columns(schema)
     if job.recipe.persons is None:
         requirement.check_possible(held.rows)
-        check_columns(requirement, held.columns, schema)
+        if isinstance(requirement, Together):
+            from incrowd.vocabulary.requirements.columns import check_columns
+
+            check_columns(requirement, held.columns, schema)
     subjects = subject_names(requirement, schema.target)
     yield from _hierarchies(schema, held.columns, find_method(job.recipe.method), subjects)
 

@@ -7,7 +7,7 @@ Here are those about sizes, k-anonymity of all quasi-identifiers or of several s
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import HeaderError, ParameterError, RequirementError, SchemaError
-from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.schema import NOT_RELEASED, Role, Schema, unknown_column
 
 if TYPE_CHECKING:
@@ -440,17 +439,3 @@ def check_persons(requirement: Requirement, persons: int) -> None:
         raise RequirementError(
             f"k={k} is impossible: the table has {persons} persons. Choose k of at most {persons}, or add persons."
         )
-
-
-def check_columns(requirement: Requirement, columns: Mapping[str, EncodedColumn], schema: Schema) -> None:
-    """Raise if no release of this table can keep what is required of its columns; say what would be possible.
-
-    All rows together are the weakest state of a monotone requirement: if they do not keep it, no partition does.
-    """
-    if not isinstance(requirement, Together):
-        return
-    from incrowd.vocabulary.requirements.columns import RequirementSubject
-
-    for part in requirement.on_columns:
-        name = part.on or str(schema.target)
-        part.check_possible(RequirementSubject.of(columns[name], columns[name].counts, schema[name].hierarchy))

@@ -16,7 +16,6 @@ from incrowd.vocabulary.requirement import (
     KnownSet,
     KnownTogether,
     Together,
-    check_columns,
     part_from_json,
     requirement_from_json,
     subject_names,
@@ -24,7 +23,7 @@ from incrowd.vocabulary.requirement import (
     with_subjects,
 )
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
-from incrowd.vocabulary.requirements.columns import RequirementSubject, holds
+from incrowd.vocabulary.requirements.columns import RequirementSubject, check_columns, holds
 from incrowd.vocabulary.requirements.diversity import (
     DistinctDiversity,
     EntropyDiversity,
@@ -225,7 +224,6 @@ def test_all_rows_of_a_column_must_keep_what_is_asked_of_it():
     cells = EncodedColumn("pay", ColumnType.CATEGORICAL, np.array([0, 0, 1], np.int32), pl.Series(["a", "b"]))
     more = EncodedColumn("ill", ColumnType.CATEGORICAL, np.array([0, 1, 2], np.int32), pl.Series(["a", "b"]))
     columns, schema = {"pay": cells, "ill": more}, schema_of(pay=Role.SENSITIVE, ill=Role.TARGET)
-    check_columns(KAnonymity(99), columns, schema)
     check_columns(Together((DistinctDiversity(2, "pay"), DistinctDiversity(3))), columns, schema)
     for part, name in ((DistinctDiversity(3, "pay"), "pay"), (DistinctDiversity(4), "ill")):
         with pytest.raises(RequirementError, match=f"on {name!r}"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -22,7 +22,8 @@ from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    from incrowd.vocabulary.requirement import OnColumn
+    from incrowd.vocabulary.requirement import OnColumn, Together
+    from incrowd.vocabulary.schema import Schema
 
 Flags = npt.NDArray[np.bool_]
 Histograms = npt.NDArray[np.int64]
@@ -174,3 +175,13 @@ def holds(requirement: OnColumn, histogram: npt.ArrayLike, whole: npt.ArrayLike 
 def of_column(on: str | None) -> str:
     """The end of a sentence about a column."""
     return "of the class" if on is None else f"of {on}"
+
+
+def check_columns(requirement: Together, columns: Mapping[str, EncodedColumn], schema: Schema) -> None:
+    """Raise if no release of this table can keep what is required of its columns; say what would be possible.
+
+    All rows together are the weakest state of a monotone requirement: if they do not keep it, no partition does.
+    """
+    for part in requirement.on_columns:
+        name = part.on or str(schema.target)
+        part.check_possible(RequirementSubject.of(columns[name], columns[name].counts, schema[name].hierarchy))
