@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from experiments.__main__ import app
 from experiments.blend import risk as blended
-from experiments.blend.risk import ATTACKS, attack_blended, write_blended
+from experiments.blend.risk import ATTACKS, WIDE_ATTACKS, attack_blended, write_blended, write_wide
 from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.subject import understand_table
 
@@ -37,6 +37,18 @@ def test_the_page_has_a_table_for_every_attack(subject, monkeypatch, tmp_path):
     told = (tmp_path / "risk.md").read_text(encoding="utf-8")
     assert told.count("| blend as strict") == len(ATTACKS)
     assert "400 rows of Adult" in told
+
+
+@pytest.mark.slow
+def test_counts_are_put_together_where_all_attributes_are_known(subject, monkeypatch, tmp_path):
+    monkeypatch.setattr(blended, "read_wide", lambda *_: subject)
+    monkeypatch.setattr(blended, "WIDE", (("infogain-mondrian", "counts"),))
+    monkeypatch.setattr(blended, "WIDE_ASKED", ("k=5",))
+    write_wide(tmp_path / "wide.md", tell=lambda _: None)
+    page = (tmp_path / "wide.md").read_text(encoding="utf-8")
+    assert page.count("| infogain-mondrian as counts |") == len(WIDE_ATTACKS)
+    assert "100.0 %*" in page.split("## Differencing")[1].split("##")[0]
+    assert "all 3 attributes" in page
 
 
 def test_the_command_says_what_it_can_do(tmp_path):
