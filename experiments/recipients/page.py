@@ -66,7 +66,8 @@ def _about(page: Path) -> Iterator[str]:
         "Written by `python -m experiments recipients`. A recipient who writes "
         "`incrowd.open_release(path).classifier(estimator).predict(new_rows)` has the release, its certificate and raw "
         "rows, and nothing else. Where hierarchies were used, their owner shares them in the certificate "
-        "(`--share-hierarchies`); what it costs to keep them back is [below](#hierarchies-that-are-kept-back). Our own comparisons have more: the private plan, through which they see test rows. "
+        "(`--share-hierarchies`); what it costs to keep them back is [below](#hierarchies-that-are-kept-back). Our own "
+        "comparisons have more: the private plan, through which they see test rows. "
         "How much accuracy is between the two? Same releases, same learners, same test rows; all figures are in "
         f"[{page.with_suffix('.csv').name}]({page.with_suffix('.csv').name})."
     )
