@@ -60,9 +60,17 @@ def read_figures(path: Path) -> Iterator[Figure]:
         with path.open(newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
                 kind = (row["method"], row["form"], row["numeric"], row["hierarchies"] == "yes")
-                numbers = (float(row[name]) for name in ("unprotected", "comparisons", "opened"))
-                difference = Difference(float(row["difference"]), float(row["standard_error"]))
-                yield Figure(row["table"], kind, int(row["k"]), row["learner"], *numbers, difference, earlier=True)
+                yield Figure(
+                    row["table"],
+                    kind,
+                    int(row["k"]),
+                    row["learner"],
+                    float(row["unprotected"]),
+                    float(row["comparisons"]),
+                    float(row["opened"]),
+                    Difference(float(row["difference"]), float(row["standard_error"])),
+                    earlier=True,
+                )
 
 
 def write_figures(path: Path, every: Iterable[Figure]) -> None:

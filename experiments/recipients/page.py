@@ -12,6 +12,7 @@ from experiments.pages import Goal, Section, Table
 from experiments.pages import write_page as write_sections
 from experiments.recipients.causes import cause_of
 from experiments.recipients.cells import (
+    ADULT,
     KS,
     OPENED,
     REPETITIONS,
@@ -66,7 +67,8 @@ def _about(page: Path) -> Iterator[str]:
         "Written by `python -m experiments recipients`. A recipient who writes "
         "`incrowd.open_release(path).classifier(estimator).predict(new_rows)` has the release, its certificate and raw "
         "rows, and nothing else. Where hierarchies were used, their owner shares them in the certificate "
-        "(`--share-hierarchies`); what it costs to keep them back is [below](#hierarchies-that-are-kept-back). Our own comparisons have more: the private plan, through which they see test rows. "
+        "(`--share-hierarchies`); what it costs to keep them back is [below](#hierarchies-that-are-kept-back). Our own "
+        "comparisons have more: the private plan, through which they see test rows. "
         "How much accuracy is between the two? Same releases, same learners, same test rows; all figures are in "
         f"[{page.with_suffix('.csv').name}]({page.with_suffix('.csv').name})."
     )
@@ -293,12 +295,14 @@ def _same_pairs(known: Outcomes) -> str:
 
 
 def _by_fold(known: Outcomes) -> Iterator[list[str]]:
-    """The first folds with Adult, and the second folds."""
-    for fold, called in enumerate(("first folds, Adult", "second folds")):
-        figures = Figures({key: outcome for key, outcome in known.items() if key[0].fold == fold})
-        every = list(figures.all(LAB_LEARNERS))
-        means = [figure.difference.mean for figure in every]
-        yield [called, f"{len(every):,}", f"{sum(means) / max(len(means), 1):+.2f}", *_counted(every)]
+    """Adult, and the folds of the other tables, as far as they are measured."""
+    parts = (("first folds", 0, False), ("second folds", 1, False), ("Adult", 0, True))
+    for called, fold, is_adult in parts:
+        mine = {key: one for key, one in known.items() if (key[0].fold, key[0].table == ADULT) == (fold, is_adult)}
+        every = list(Figures(mine).all(LAB_LEARNERS))
+        if every:
+            mean = sum(figure.difference.mean for figure in every) / len(every)
+            yield [called, f"{len(every):,}", f"{mean:+.2f}", *_counted(every)]
 
 
 def _cells_by_kind(figures: Figures) -> dict[Kind, list[Cell]]:

@@ -36,7 +36,7 @@ class Cut:
     def side_of(self, values: npt.NDArray[Any]) -> Codes:
         """The side of new values, -1 where they do not tell."""
         if self.words is not None:
-            return np.append(self.words, NOTHING)[values]
+            return np.asarray(np.append(self.words, NOTHING)[values], np.int64)
         return np.where(np.isnan(values), NOTHING, values > self.threshold)
 
 
@@ -166,7 +166,8 @@ class Boxes:
     def seen(self, table: pa.Table) -> tuple[Cells, ...]:
         """The cells of rows as the boxes show them in which they lie."""
         mine = [cells_to_see(table, *each) for each in zip(self.columns, self.cells, strict=True)]
-        values = [one.values(*each) for one, *each in zip(self.attributes, mine, self.columns, strict=True)]
+        each = zip(self.attributes, mine, self.columns, strict=True)
+        values: list[npt.NDArray[Any]] = [attribute.values(cells, column) for attribute, cells, column in each]
         boxes = self._alike(mine)
         waiting = [(np.arange(len(self.codes)), np.flatnonzero(boxes == NOTHING))]
         while waiting:
@@ -188,7 +189,8 @@ class Boxes:
         best = None
         for at, attribute in enumerate(self.attributes):
             cells, places = np.unique(self.codes[here, at], return_inverse=True)
-            cut = attribute.cut(cells, np.bincount(places, self.rows[here])) if len(cells) > 1 else None
+            rows = np.bincount(places, self.rows[here]).astype(np.float64)
+            cut = attribute.cut(cells, rows) if len(cells) > 1 else None
             if cut is not None and (best is None or cut.score > best[1].score):
                 best = at, cut, cut.sides[places]
         return best
