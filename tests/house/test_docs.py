@@ -133,6 +133,13 @@ def test_the_documentation_knows_every_method() -> None:
         assert entry.factory in (ROOT / "docs" / "scikit_learn.md").read_text(encoding="utf-8")
 
 
+def test_attacks_in_plain_words_know_every_attack() -> None:
+    from incrowd.attacks.catalog import ATTACKS
+
+    text = (ROOT / "docs" / "attacks_in_words.md").read_text(encoding="utf-8")
+    assert [name for name in ATTACKS if f"*{name}*" not in text] == []
+
+
 def test_the_recipe_page_knows_every_setting() -> None:
     from incrowd.tables.options import recipe_keys
     from incrowd.tables.recipe import _COLUMN_KEYS
