@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from incrowd.vocabulary.counts_text import read_counts
 ROWS, TEST_ROWS, SEEDS, SIZES = 6_000, 10_000, (1, 2), (10, 100)
 TABLE, TRIALS = 2_000, 15
 METHODS = ("blend", "infogain-mondrian")
-LEARNERS = {
+LEARNERS: dict[str, Callable[[], Any]] = {
     "logistic": lambda: LogisticRegression(max_iter=2000),
     "tree": lambda: DecisionTreeClassifier(min_samples_leaf=20, random_state=0),
     "boosting": lambda: HistGradientBoostingClassifier(random_state=0),
@@ -87,7 +87,8 @@ def accuracy(folder: Path) -> None:
                     made = released(train, method, k, redraw)
                     opened = open_release(made.table, certificate=made.certificate)
                     for name, learner in LEARNERS.items():
-                        guess: Any = opened.classifier(learner()).fit().predict(test.drop("class"))
+                        classifier = opened.classifier(learner())
+                        guess = classifier.fit().predict(test.drop("class"))
                         share = float(np.mean(np.asarray(guess) == test["class"].to_numpy()))
                         print(
                             f"accuracy {method} k={k} redraw={redraw} seed={seed} {name} {100 * share:.2f}", flush=True

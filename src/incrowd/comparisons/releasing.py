@@ -24,7 +24,7 @@ from incrowd.verification.verdict import ClassSizes
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import OF_FORM, REDRAW
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
-from incrowd.vocabulary.randomness import SeededRandomness, keys_of
+from incrowd.vocabulary.randomness import SeededRandomness, seeded_key
 from incrowd.vocabulary.requirement import Requirement, subject_names
 from incrowd.vocabulary.schema import ColumnType, Schema
 
@@ -78,7 +78,7 @@ def release_rows(
     )
     preferences.check_columns(schema)
     steps = decide_within(chosen, population, requirement, randomness, preferences)
-    steps = formed(steps, form, population, requirement, redraw=redraw, key=keys_of(randomness, 1)[0])
+    steps = formed(steps, form, population, requirement, redraw=redraw, key=seeded_key(seed))
     steps = *fitted(steps, population, requirement, people), *rare_kept_out(rarest, requirement)
     described = tuple(chosen.parameters().items())
     steps = Drop(schema.dropped), *steps

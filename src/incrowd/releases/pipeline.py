@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -41,7 +40,14 @@ from incrowd.verification.request import Request
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.forms import groups_path
-from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, SeededRandomness, SystemRandomness, permutation
+from incrowd.vocabulary.randomness import (
+    KeyedRandomness,
+    Randomness,
+    SeededRandomness,
+    SystemRandomness,
+    permutation,
+    seeded_key,
+)
 from incrowd.vocabulary.requirement import Together, subject_names
 from incrowd.vocabulary.resources import PROGRAM, Resources
 from incrowd.vocabulary.schema import Role, Schema
@@ -118,7 +124,7 @@ def _counts_key(job: Job, page: Page | None) -> bytes | None:
     if not job.redraw:
         return None
     if job.seed is not None:
-        return hashlib.sha256(f"incrowd counts {job.seed}".encode()).digest()
+        return seeded_key(job.seed)
     return owner_key("counts.key") if page is None else page.counts_key
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import VerificationError
-from incrowd.verification.keyed import Hmac
+from incrowd.verification.column_rules import Hmac
 from incrowd.verification.request import Drawn
 from incrowd.vocabulary.counts_text import HIDDEN
 
