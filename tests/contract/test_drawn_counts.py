@@ -6,7 +6,7 @@ from collections import Counter
 
 import polars as pl
 import pytest
-from incrowd.comparisons.datasets.patients import make_patients
+from incrowd.comparisons.datasets.invented import make_patients
 
 import incrowd
 from faults.people import at
@@ -62,7 +62,7 @@ def test_exact_counts_are_asked_for_and_say_what_they_tell():
     assert "Counts are exact" in report_html(made.report)
     assert "Counts are drawn by a key" in report_html(released().report)
     with pytest.raises(ParameterError, match="redraw is about counts"):
-        released(form="strict", redraw=2)
+        released(form="strict", redraw=0)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from incrowd.tables.publishing.staging import check_target, check_targets
 from incrowd.tables.reading.source import is_spark_frame
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.coarsening import coarsenings
-from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
+from incrowd.vocabulary.forms import COUNTS, PAIR, REDRAW, FileForm, groups_path
 from incrowd.vocabulary.keying import Keying
 from incrowd.vocabulary.persons import ORPHANS
 from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE
@@ -129,7 +129,7 @@ class Job:
     @property
     def redraw(self) -> int:
         """From how many rows counts are drawn beside those of their group; 0 where they are exact, or none."""
-        return self.recipe.drawn if has_counts(self.recipe) else 0
+        return self.recipe.redraw if has_counts(self.recipe) else 0
 
     @property
     def keying(self) -> Keying | None:
@@ -187,7 +187,7 @@ class Job:
             from incrowd.report.signature import private_key
 
             private_key(self.sign)
-        if self.recipe.redraw is not None and not has_counts(self.recipe):
+        if self.recipe.redraw != REDRAW and not has_counts(self.recipe):
             raise ParameterError("redraw is about counts, which this release has none of. Choose form counts.")
         if self.pair:
             self._check_pair()

@@ -124,7 +124,7 @@ class Recipe:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
     form: str | None = None
-    redraw: int | None = None
+    redraw: int = REDRAW
     rarest: int | None = None
     at_most: Mapping[str, int] = field(default_factory=dict)
     apart: Mapping[str, Any] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class Recipe:
             object.__setattr__(self, "method", method)
             object.__setattr__(self, "parameters", parameters)
         check_form(self.form)
-        check_redraw(self.drawn)
+        check_redraw(self.redraw)
         if self.rarest is not None:
             check_rarest(self.rarest)
         check_keys(self.columns, None, "columns")
@@ -213,11 +213,6 @@ class Recipe:
         only = pseudonyms[0] if len(pseudonyms) == 1 else None
         days = SHIFT_DAYS if self.shift_days is None else self.shift_days
         return Keying(key, tuple(pseudonyms), tuple(shifted), self.shift_by or only, days)
-
-    @property
-    def drawn(self) -> int:
-        """From how many rows counts are drawn, if there are any, beside those of their group; 0 for exact counts."""
-        return REDRAW if self.redraw is None else self.redraw
 
     @property
     def preferences(self) -> Preferences:

@@ -92,7 +92,7 @@ class Page:
         parts = [method.name, method.parameters(), self.recipe.requirement.to_json(), self.recipe.form, plain]
         parts += [] if preferences.lose is None else [str(preferences.lose)]
         parts += [] if self.recipe.persons is None else ["persons"]
-        parts += [] if self.recipe.drawn == REDRAW else [f"redraw {self.recipe.drawn}"]
+        parts += [] if self.recipe.redraw == REDRAW else [f"redraw {self.recipe.redraw}"]
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
     @cached_property
