@@ -6,10 +6,10 @@ from collections import Counter
 
 import polars as pl
 import pytest
-from incrowd.comparisons.datasets.invented import make_patients
 
 import incrowd
 from faults.people import at
+from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import ParameterError
 from incrowd.report.html import report_html
 from incrowd.vocabulary.counts_text import read_counts
