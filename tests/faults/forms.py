@@ -10,11 +10,13 @@ import polars as pl
 
 from faults.people import JOBS, people
 from faults.planting import BLOCKS, BOTH, MEMORY, SPARK, plant
+from incrowd.rows.memory.looks import with_distinct_looks
 from incrowd.vocabulary.released_value import Category, Counts, Interval, Midpoint, ValueSet
 from incrowd.vocabulary.schema import ColumnType
 
 RENDER = "incrowd.vocabulary.released_value:render"
 OLDEST = people()["age"].max()
+LOOKS = "incrowd.rows.memory.looks"
 MEANS = "incrowd.rows.memory.settling:group_means"
 
 
@@ -83,7 +85,7 @@ def separators_in_a_set_are_not_escaped(original, value):
     return value
 
 
-@plant(RENDER, BOTH, method="mondrian", form="counts")
+@plant(RENDER, BOTH, method="mondrian", form="counts", redraw=(None, 0))
 def counts_are_off_by_one(original, form, column_type):
     """The first value of a group is counted once too often."""
     if isinstance(form, Counts) and form.members:
@@ -92,7 +94,7 @@ def counts_are_off_by_one(original, form, column_type):
     return original(form, column_type)
 
 
-@plant(RENDER, (MEMORY,), method="mondrian", form="counts")
+@plant(RENDER, (MEMORY,), method="mondrian", form="counts", redraw=(None, 0))
 def counts_of_two_values_are_exchanged(original, form, column_type):
     """Two values of a group have each other's counts."""
     if isinstance(form, Counts) and len(form.members or ()) > 1:
@@ -114,7 +116,7 @@ def a_rare_value_is_left_out_of_counts(original, form, column_type):
     return original(Counts(form.members[:-1]) if short else form, column_type)
 
 
-@plant("incrowd.rows.memory.drafting:with_distinct_looks", (MEMORY,), method="blend", form="counts")
+@plant("incrowd.rows.memory.drafting:with_distinct_looks", (MEMORY,), method="blend", form="counts", redraw=0)
 def groups_of_the_same_look_are_not_added_up(original, plan):
     """Groups that look alike keep the counts of one of them."""
     return plan.with_forms({name: [_halved(form) for form in plan.forms(name)] for name in plan.names})
@@ -124,6 +126,51 @@ def _halved(form):
     return (
         Counts(tuple((value, max(1, rows // 2)) for value, rows in form.members)) if isinstance(form, Counts) else form
     )
+
+
+@plant(f"{LOOKS}:_drawn", BOTH, method="mondrian", form=("counts", "pair"))
+def counts_are_drawn_under_another_key(original, looks, attributes, redraw, key):
+    """Draws are fixed by a key that everybody knows."""
+    return original(looks, attributes, redraw, bytes(32))
+
+
+@plant(f"{LOOKS}:_drawn", BOTH, method="mondrian", form="counts")
+def counts_are_drawn_from_fewer_rows(original, looks, attributes, redraw, key):
+    """One row of the whole table stands beside those of a group, not two."""
+    return original(looks, attributes, redraw - 1, key)
+
+
+@plant("incrowd.rows.memory.drafting:with_drawn_looks", BOTH, method=("mondrian", "blend"), form="counts")
+def counts_are_exact_though_drawn_ones_are_stated(original, plan, columns):
+    """Nothing is drawn."""
+    return with_distinct_looks(plan)
+
+
+@plant(f"{LOOKS}:_Attribute.of", BOTH, method="mondrian", form="counts")
+def counts_are_drawn_from_other_shares(original, kind, plan, name, column):
+    """All values of an attribute are drawn alike often, where one of the whole release is drawn."""
+    known = original(kind, plan, name, column)
+    return replace(known, ends=np.arange(1, len(known.members) + 1))
+
+
+@plant(f"{LOOKS}:_Attribute.text", BOTH, method="mondrian", form="counts")
+def all_groups_have_the_same_draws(original, self, form):
+    """What a group has does not seed its draws, so that a group with a row less shows which it was."""
+    return b""
+
+
+@plant(RENDER, BOTH, method="mondrian", form="counts")
+def drawn_counts_name_a_value_that_nobody_has(original, form, column_type):
+    """A value of a group is counted as another, of which the table knows nothing."""
+    if isinstance(form, Counts) and form.members and isinstance(form.members[0][0], str):
+        form = Counts((("aardvark", form.members[0][1]), *form.members[1:]))
+    return original(form, column_type)
+
+
+@plant("incrowd.tables.reading.keyed:key_name", (MEMORY,), method="mondrian", form="counts")
+def the_certificate_holds_the_key_of_the_draws(original, key):
+    """What the key is called is the key."""
+    return key.hex()
 
 
 @plant("incrowd.tables.publishing.serialise:read_counts", (MEMORY,), form="pair")

@@ -57,6 +57,7 @@ class Case:
     method: str = "mondrian"
     numeric: str | None = None
     form: str | None = None
+    redraw: int | None = None
     given: str = "csv"
     written: str = "csv"
     require: str | None = None
@@ -95,6 +96,7 @@ class Case:
             "method": self.method,
             "parameters": parameters,
             "form": self.form,
+            "redraw": self.redraw,
             "require": self.require,
             "lose": self.lose,
         }

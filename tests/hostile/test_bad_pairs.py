@@ -32,17 +32,19 @@ def make(people, **options):
 
 
 @pytest.mark.each(3)
+@pytest.mark.parametrize("redraw", [0, 2])
 @pytest.mark.parametrize("form", ["counts", "pair"])
 @pytest.mark.parametrize("ending", ["csv", "tsv.gz", "parquet", "arrow"])
-def test_hostile_values_come_through(tmp_path, people, form, ending):
-    made = make(people, form=form, to=tmp_path / f"out.{ending}")
+def test_hostile_values_come_through(tmp_path, people, form, ending, redraw):
+    made = make(people, form=form, redraw=redraw, to=tmp_path / f"out.{ending}")
     assert made.verdict.passed
     groups = tmp_path / f"out.groups.{ending}"
     assert groups.exists() == (form == "pair")
     plain = decode(tmp_path / f"out.{ending}", groups=groups if form == "pair" else None, deals=1)
     dealt = Counter(plain["job"].astype(object).where(plain["job"].notna(), None))
     marked = form == "pair" and ending in ("csv", "tsv.gz")  # text like an escaped formula cannot be told from one
-    assert dealt == Counter(job[1:] if marked and job and job[:2] == "'=" else job for job in people["job"])
+    own = Counter(job[1:] if marked and job and job[:2] == "'=" else job for job in people["job"])
+    assert dealt == own if not redraw else dealt.keys() <= own.keys() and dealt.total() == own.total()
     assert "=age" in plain.columns
     issued = json.loads((tmp_path / f"out.{ending}.certificate.json").read_text())
     for path, told in ((tmp_path / f"out.{ending}", issued["output"]), (groups, issued["output"].get("groups"))):

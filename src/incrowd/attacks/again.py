@@ -13,7 +13,7 @@ from incrowd.methods.catalog import MethodOrName
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.tables.reading.read import read_population
 from incrowd.vocabulary.encoded_table import Codes, EncodedTable
-from incrowd.vocabulary.forms import COUNTS, STRICT
+from incrowd.vocabulary.forms import COUNTS, REDRAW, STRICT
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.preferences import EACH, EACH_VALUE, INDIFFERENT, Preferences
 from incrowd.vocabulary.requirement import Requirement, Together
@@ -34,12 +34,13 @@ class Again:
     form: str | None = None  # in which groups are shown; None: the method's own
     preferences: Preferences = INDIFFERENT  # weights and limits
     rarest: int | None = None  # what fewer people have is named by no cell
+    redraw: int = REDRAW  # from how many rows counts are drawn beside those of their group; 0: they are exact
 
     def release(
         self, table: EncodedTable, frame: pl.DataFrame, schema: Schema, seed: int, owners: Codes | None = None
     ) -> Made:
         """A release of all the given rows; ``owners`` has the person of each, if rows are not persons."""
-        parameters = {**self.parameters, **({} if self.form is None else {"form": self.form})}
+        parameters = {**self.parameters, **({} if self.form is None else {"form": self.form}), "redraw": self.redraw}
         asked = (self.method, parameters, self.requirement, seed, self.people, self.preferences)
         return release_rows(table, frame, schema, *asked, owners=owners, rarest=self.rarest)
 
@@ -70,6 +71,7 @@ def again_of(
         people=read_population(request.population, requirement, schema, request.how, persons),
         form=_form(request, plan, certificate),
         preferences=preferences,
+        redraw=_redraw(plan, certificate),
         rarest=plan.rarest or None if plan else certificate.get("limits", {}).get("rarest", request.rarest),
     )
 
@@ -81,6 +83,14 @@ def _form(request: AttackRequest, plan: ReleasePlan | None, certificate: Mapping
     if (reading := certificate.get("reading")) is not None:
         return COUNTS if COUNTS in reading["columns"].values() else STRICT
     return request.form
+
+
+def _redraw(plan: ReleasePlan | None, certificate: Mapping[str, Any]) -> int:
+    """From how many rows counts are drawn beside those of their group; as usual where nobody says."""
+    if plan is not None:
+        return plan.redraw
+    counts = certificate.get("counts", {"redraw": REDRAW})
+    return int(counts.get("redraw", 0))
 
 
 def _preferences(

@@ -16,7 +16,7 @@ from incrowd.errors import ParameterError
 from incrowd.methods.catalog import MethodEntry, MethodOrName, check_preferences, find_method, make_method
 from incrowd.models.induction.kadet import KAdet
 from incrowd.tables.recipe_checks import class_and_parameters
-from incrowd.vocabulary.forms import STRICT, check_form
+from incrowd.vocabulary.forms import OF_FORM, REDRAW, STRICT, check_form, check_redraw
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 
 UNPROTECTED, MAJORITY, KADET = "unprotected", "majority", "kadet"
@@ -48,7 +48,8 @@ class Choice:
             return cls(method, tuple(parameters.items()))
         entry = find_method(method, beside=(KADET, *STANDARDS))
         check_form(parameters.get("form"))
-        make_method(entry, {name: value for name, value in parameters.items() if name != "form"})
+        check_redraw(parameters.get("redraw", REDRAW))
+        make_method(entry, {name: value for name, value in parameters.items() if name not in OF_FORM})
         return cls(method, tuple(parameters.items()), entry)
 
     @classmethod

@@ -50,9 +50,18 @@ def suited(method: Method, form: str | None) -> Method:
 
 
 def formed(
-    steps: tuple[Step, ...], form: str | None, population: Population, requirement: Requirement
+    steps: tuple[Step, ...],
+    form: str | None,
+    population: Population,
+    requirement: Requirement,
+    *,
+    redraw: int = 0,
+    key: bytes | None = None,
 ) -> tuple[Step, ...]:
-    """The steps of a method with its groups shown in the form that was asked for."""
+    """The steps of a method with its groups shown in the form that was asked for.
+
+    ``redraw``: counts are drawn by the key, from the rows of a group and so many more; 0: they are exact.
+    """
     check_form(form)
     counted = any(isinstance(step, AsCounts) for step in steps)
     if form == STRICT and counted:
@@ -62,7 +71,7 @@ def formed(
         counted = True
     if counted and isinstance(requirement, Together) and requirement.on_population:
         raise ParameterError("k-map and delta-presence are kept by plain values only. Choose form strict.")
-    return steps
+    return tuple(replace(one, redraw=redraw, key=key) if isinstance(one, AsCounts) else one for one in steps)
 
 
 def rare_kept_out(people: int | None, requirement: Requirement) -> tuple[Rarest, ...]:

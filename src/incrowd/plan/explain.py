@@ -96,6 +96,11 @@ def explain(plan: ReleasePlan, groups: int = 10) -> Explanation:
     lines += _whose(plan)
     if plan.rarest:
         lines.append(f"Cells that name what fewer than {plan.rarest:,} people of the table have show nothing.")
+    if plan.redraw:
+        lines.append(
+            f"Counts are drawn by a key, from the rows of each group and {counted(plan.redraw, 'row')} that may be any "
+            "of the table."
+        )
     for reasons in plan.reasons:
         lines += ["", *_reason_lines(reasons)]
     return Explanation("\n".join(lines))

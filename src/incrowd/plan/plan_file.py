@@ -217,8 +217,9 @@ def _step_to_json(step: Step) -> dict[str, Any]:
             return {"is": "hide", **rare, "drop": drop, "rows": hidden}
         case Spread(names):
             return {"is": "spread", "names": list(names)}
-        case AsCounts(names, cuts):
-            return {"is": "as counts", "names": list(names), "cuts": {name: list(places) for name, places in cuts}}
+        case AsCounts(names, cuts, redraw):
+            places = {name: list(places) for name, places in cuts}
+            return {"is": "as counts", "names": list(names), "cuts": places, "redraw": redraw}
         case Rarest(people):
             return {"is": "rarest", "people": people}
         case Reasons(title, heads, lines, facts):
@@ -250,7 +251,7 @@ def _step_from_json(data: dict[str, Any]) -> Step:
         case "spread":
             return Spread(_texts(data["names"]))
         case "as counts":
-            return AsCounts(_texts(data["names"]), _cuts(data["cuts"]))
+            return AsCounts(_texts(data["names"]), _cuts(data["cuts"]), _count(data.get("redraw", 0)))
         case "rarest":
             return Rarest(_count(data["people"], 1))
         case "reasons":

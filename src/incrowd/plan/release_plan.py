@@ -38,6 +38,7 @@ from incrowd.vocabulary.released_value import (
     Range,
     Suppressed,
     is_shown,
+    render,
 )
 from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.schema import Schema
@@ -212,6 +213,25 @@ class ReleasePlan:
     def counted(self) -> tuple[str, ...]:
         """The attributes written as counts of values."""
         return tuple(name for step in self._only(AsCounts) for name in step.names)
+
+    @property
+    def bins_counted(self) -> dict[str, tuple[str, ...]]:
+        """For each number that is counted the names of its bins."""
+        counted = {name: cuts for step in self._only(AsCounts) for name, cuts in step.cuts}
+        return {
+            name: tuple(str(render(one, self.schema[name].type)) for one in Bin.intervals(cuts))
+            for name, cuts in counted.items()
+        }
+
+    @property
+    def redraw(self) -> int:
+        """How many rows of the whole table counts are drawn from beside those of their group; 0 if they are exact."""
+        return max((step.redraw for step in self._only(AsCounts)), default=0)
+
+    @property
+    def draw_key(self) -> bytes | None:
+        """The key that fixes the draws, in the process that makes the release."""
+        return next((step.key for step in self._only(AsCounts)), None)
 
     @property
     def written(self) -> tuple[Written, ...]:

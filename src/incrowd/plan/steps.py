@@ -32,6 +32,7 @@ from typing import Any
 from incrowd.errors import PlanError
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import Codes
+from incrowd.vocabulary.forms import check_redraw
 from incrowd.vocabulary.naming import check_rarest
 from incrowd.vocabulary.released_value import Form, Interval, Value, is_shown
 
@@ -219,9 +220,14 @@ class AsCounts:
 
     names: tuple[str, ...]
     cuts: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    # Counts are drawn anew from the rows of the group and so many more that stand for any row; 0: they are exact.
+    redraw: int = 0
+    # What fixes the draws; not written with the plan, and not compared. A plan that was read has none.
+    key: bytes | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         Bin(self.cuts)
+        check_redraw(self.redraw)
         if not {name for name, _ in self.cuts} <= set(self.names):
             raise PlanError("Only attributes that are written as counts have cuts to count between.")
 

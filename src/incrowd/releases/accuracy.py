@@ -26,7 +26,7 @@ from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.persons import ORDER
-from incrowd.vocabulary.randomness import Randomness, SystemRandomness, permutation
+from incrowd.vocabulary.randomness import Randomness, SystemRandomness, keys_of, permutation
 from incrowd.vocabulary.requirement import subject_names
 from incrowd.vocabulary.schema import Schema
 
@@ -129,7 +129,8 @@ class _Trial:
         population = engine.population(known, self.schema, randomness, owners)
         method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
         steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
-        steps = formed(steps, recipe.form, population, recipe.requirement)
+        key = keys_of(randomness, 1)[0]
+        steps = formed(steps, recipe.form, population, recipe.requirement, redraw=recipe.redraw, key=key)
         plan = ReleasePlan(method.name, (), recipe.requirement, self.schema, parts.train.height, steps)
         plan = engine.settle(plan, population)
         draft = engine.draft(plan, population, self.frame[split.train], randomness)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from incrowd.drawing.wording import counted
-from incrowd.errors import Notice, VerificationError, named_option
+from incrowd.errors import Notice, VerificationError
 from incrowd.methods.catalog import find_method
-from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan, rare_names
-from incrowd.releases.job import Job
+from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
+from incrowd.releases.job import Job, has_counts
 from incrowd.releases.measured import measure
-from incrowd.report.certificate import certificate, certified_keying, hmac_of, owner_key, reading_of, sha256_of
+from incrowd.releases.notices import plan_notices
+from incrowd.report.certificate import (
+    certificate,
+    certified_draws,
+    certified_keying,
+    hmac_of,
+    owner_key,
+    reading_of,
+    sha256_of,
+)
 from incrowd.report.facts import facts_of
 from incrowd.report.outcome import Release
 from incrowd.rows.memory.held import InMemory
@@ -26,15 +31,12 @@ from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.coarsening import coarsenings
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
 from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.schema import Role
 
 if TYPE_CHECKING:
     from incrowd.releases.ledger.page import JointRecount
     from incrowd.rows.held import Held, Unverified
-
-LITTLE = 0.1  # of the cells: a release that shows less is of little use
 
 
 def describe(
@@ -99,12 +101,12 @@ def describe(
 
 
 def keyed_entries(job: Job) -> dict[str, Any]:
-    """What the certificate states of pseudonyms and shifted dates, if the user asked for some."""
-    if (keying := job.keying) is None:
-        return {}
+    """What the certificate states of pseudonyms and shifted dates, if the user asked for some, and of counts."""
     from incrowd.tables.reading.keyed import key_name, read_key
 
-    return certified_keying(keying, key_name(read_key(keying.key)))
+    key, keying = job.counts_key, job.keying
+    entries = certified_draws(job.redraw, None if key is None else key_name(key)) if has_counts(job.recipe) else {}
+    return entries if keying is None else entries | certified_keying(keying, key_name(read_key(keying.key)))
 
 
 def _output(job: Job, verdict: Verdict, draft: Unverified) -> dict[str, Any]:
@@ -147,58 +149,3 @@ def _written_as(plan: ReleasePlan, name: str, otherwise: str) -> str:
 def _recipe_hash(recipe: Recipe) -> str:
     text = json.dumps(asdict(recipe), sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def plan_notices(
-    plan: ReleasePlan, columns: Mapping[str, EncodedColumn], owners: Codes | None = None
-) -> Iterator[Notice]:
-    """Whether little is shown, which columns name what few people have, and whether a class is too rare for counts.
-
-    ``owners`` has the person of each row, if somebody may have several.
-    """
-    if plan.share_of_cells_shown < LITTLE:
-        message = (
-            f"less than {100 * LITTLE:.0f} % of the quasi-identifier cells show something. Try "
-            f"{'another method, ' if plan.link is None else ''}hierarchies, fewer quasi-identifiers or a smaller k."
-        )
-        yield Notice("little-shown", plan.method, message)
-    k = plan.requirement.smallest_group
-    if plan.counted and plan.schema.target is not None:
-        yield from _rare_class(columns[plan.schema.target], k, owners)
-    yield from _rare_values(plan, columns, k, owners)
-
-
-def _rare_values(
-    plan: ReleasePlan, columns: Mapping[str, EncodedColumn], k: int, owners: Codes | None
-) -> Iterator[Notice]:
-    """One sentence for all columns whose cells name values, bins or groups that fewer than k people have."""
-    rare = {name: rare_names(plan, name, columns[name], k, owners) for name in plan.names}
-    named = [name for name, many in rare.items() if many]
-    if not named:
-        return
-    many = sum(rare.values())
-    message = (
-        f"{many:,} {'value is' if many == 1 else 'values are'} in {_fewer(k, owners)} of the table, and released "
-        f"cells name {'it' if many == 1 else 'them'}, alone, in sets or in counts, and so the group of who has "
-        f"{'it' if many == 1 else 'them'}. {named_option(rarest=k)} keeps "
-        f"such values out; or coarsen or drop the {'column' if len(named) == 1 else 'columns'}."
-    )
-    yield Notice("rare-values", ", ".join(named), message)
-
-
-def _fewer(k: int, owners: Codes | None) -> str:
-    return f"fewer than {k:,} rows" if owners is None else f"rows of fewer than {k:,} persons"
-
-
-def _rare_class(target: EncodedColumn, k: int, owners: Codes | None) -> Iterator[Notice]:
-    counts, unit = target.counts, "row"
-    if owners is not None:
-        pairs = np.unique(owners.astype(np.int64) * target.width + target.codes)
-        counts, unit = np.bincount(pairs % target.width), "person"
-    fewest = int(counts[counts > 0].min(initial=k))
-    if fewest < k:
-        message = (
-            f"the rarest class has {counted(fewest, unit)}, fewer than k = {k:,}: no group can consist of it, and "
-            "learners will hardly tell it. Choose a smaller k, or join classes."
-        )
-        yield Notice("rare-class", target.name, message)

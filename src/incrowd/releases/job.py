@@ -1,33 +1,27 @@
-"""What was asked for: a release of what, by what, to where; and what the verification is told of it."""
+"""What was asked for: a release of what, by what, to where."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incrowd.errors import OutputError, ParameterError, RequirementError, named_option, option_name
 from incrowd.methods.catalog import check_preferences, find_method
-from incrowd.rows.one_machine import input_file
 from incrowd.tables.databases.tables import DatabaseFile, NewTable, Query, is_address, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Run
 from incrowd.tables.publishing.staging import check_target, check_targets
-from incrowd.tables.reading.read import is_known, of_population, read
 from incrowd.tables.reading.source import is_spark_frame
 from incrowd.tables.recipe import Recipe
-from incrowd.verification.request import InputFile, Request
-from incrowd.vocabulary.coarsening import NONE, TOP, Coarsening, coarsenings
-from incrowd.vocabulary.forms import COUNTS, PAIR, FileForm, groups_path
+from incrowd.vocabulary.coarsening import coarsenings
+from incrowd.vocabulary.forms import COUNTS, PAIR, REDRAW, FileForm, groups_path
 from incrowd.vocabulary.keying import Keying
 from incrowd.vocabulary.persons import ORPHANS
 from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE
-from incrowd.vocabulary.requirement import KAnonymity, Together, with_subjects
-from incrowd.vocabulary.resources import Clock, Resources
-from incrowd.vocabulary.schema import KEYED, Column, Role, Schema
-
-if TYPE_CHECKING:
-    from incrowd.rows.held import Held, Unverified
+from incrowd.vocabulary.requirement import KAnonymity, Together
+from incrowd.vocabulary.resources import Clock
+from incrowd.vocabulary.schema import KEYED
 
 
 @dataclass(frozen=True)
@@ -110,7 +104,8 @@ class Job:
 
     What is measured, the book of earlier releases, the run, ``despite_unchanged``, ``key_file`` and ``new_key`` are as
     :mod:`incrowd.tables.options` declares them; ``sign`` is the private key that signs the certificate; ``events`` the
-    second table of two.
+    second table of two. While it runs, ``private`` is the folder that nobody else can read, and ``counts_key`` what
+    fixes the draws of counts.
     """
 
     table: Any
@@ -128,6 +123,13 @@ class Job:
     key_file: Path | None = None
     new_key: bool = False
     events: Events | None = None
+    counts_key: bytes | None = field(default=None, repr=False)
+    private: Path | None = None
+
+    @property
+    def redraw(self) -> int:
+        """From how many rows counts are drawn beside those of their group; 0 where they are exact, or none."""
+        return self.recipe.redraw if has_counts(self.recipe) else 0
 
     @property
     def keying(self) -> Keying | None:
@@ -185,6 +187,8 @@ class Job:
             from incrowd.report.signature import private_key
 
             private_key(self.sign)
+        if self.recipe.redraw != REDRAW and not has_counts(self.recipe):
+            raise ParameterError("redraw is about counts, which this release has none of. Choose form counts.")
         if self.pair:
             self._check_pair()
         self._check_linked()
@@ -268,7 +272,7 @@ class Job:
         recipe, option = self.recipe, option_name(*(AT_MOST if self.recipe.at_most else APART))
         if not recipe.at_most and not recipe.apart:
             return
-        if _has_counts(recipe):
+        if has_counts(recipe):
             raise ParameterError(f"{option} is about plain values, not counts of them. Choose form strict.")
         if recipe.rarest is not None:
             raise ParameterError(f"rarest hides cells, which {option} does not allow. Leave one of both out.")
@@ -375,74 +379,6 @@ class Job:
         return FileForm("parquet") if self.on_spark or not self.outputs.release else FileForm.of(self.outputs.release)
 
 
-# What the verification is told: the user's request, and where input and release lie.
-def request_of(job: Job, held: Held, draft: Unverified, left_out: int, folder: Path | None = None) -> Request:
-    """What the user asked for, and what was announced where the user said nothing.
-
-    ``folder`` is where what the verification must read is put down, else beside the release.
-    """
-    recipe, (written, *groups) = job.recipe, draft.files or (Path(),)
-    folder = folder or written.parent
-    resources = held.resources or Resources(job.memory)
-    on_population = isinstance(recipe.requirement, Together) and bool(recipe.requirement.on_population)
-    columns = tuple(_requested(column, recipe.columns.get(column.name, {})) for column in held.schema.columns)
-    return Request(
-        input=replace(input_file(job.table, held.origin, folder, "input", recipe.reading), keyed=job.keying),
-        release=written,
-        form=job.form,
-        columns=with_subjects(recipe.requirement, Schema(columns)).columns,
-        requirement=recipe.requirement,
-        hint=draft.hint,
-        groups=groups[0] if groups else None,
-        typed=frozenset(name for name, wishes in recipe.columns.items() if "type" in wishes),
-        counted=_has_counts(recipe),
-        levels=_has_levels(recipe),
-        extremes=recipe.parameters.get("boxes") == "extremes",
-        loses_rows=find_method(recipe.method).loses_rows,
-        left_out=left_out,
-        seeded=job.seed is not None,
-        preset=recipe.preset.name if recipe.preset else None,
-        own_roles=frozenset(name for name, wishes in recipe.columns.items() if "role" in wishes),
-        own_rules=frozenset(_own_rules(recipe)),
-        rarest=recipe.rarest or 0,
-        at_most=dict(recipe.at_most),
-        apart=dict(recipe.preferences.apart),
-        lose=recipe.lose,
-        persons=recipe.persons,
-        population=_population(job, folder, held.schema.quasi_identifiers) if on_population else None,
-        memory=resources.memory,
-        threads=resources.threads,
-        scratch=resources.scratch or folder,
-    )
-
-
-def _own_rules(recipe: Recipe) -> Iterator[str]:
-    """The columns that the user does not want coarsened as a preset does."""
-    for name, text in (recipe.reading.get("coarsen") or {}).items():
-        rule, usual = Coarsening.of(text), recipe.preset.kinds.values() if recipe.preset else ()
-        if rule.kind == NONE or (rule.kind == TOP and text not in usual):
-            yield name
-
-
-def _has_counts(recipe: Recipe) -> bool:
+def has_counts(recipe: Recipe) -> bool:
     """Whether the user asks for counts, by the form or by a method that releases them by itself."""
     return recipe.form in (COUNTS, PAIR) or (recipe.form is None and find_method(recipe.method).counts)
-
-
-def _has_levels(recipe: Recipe) -> bool:
-    """Whether the user asks for numbers as levels; methods that show value by value give means of that kind, too."""
-    numeric = recipe.parameters.get("numeric")
-    return numeric == "levels" or (numeric == "mean" and find_method(recipe.method).by_value)
-
-
-def _requested(column: Column, wishes: Any) -> Column:
-    """A column with the role and the hierarchy that the user gave it."""
-    role = Role(wishes["role"]) if "role" in wishes else column.role
-    return replace(column, role=role, hierarchy=wishes.get("hierarchy", column.hierarchy))
-
-
-def _population(job: Job, folder: Path, names: Sequence[str]) -> InputFile:
-    population, reading = job.recipe.population, of_population(job.recipe.reading, names)
-    if isinstance(population, str | Path) and not is_known(Path(population)):
-        raise ParameterError("The population is read without plug-ins. Convert it, for instance to Parquet.")
-    return input_file(population, read(population, **reading).origin, folder, "population", reading)

@@ -21,8 +21,11 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Link, Step
 from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import describe, keyed_entries
-from incrowd.releases.job import Job, Targets, request_of
+from incrowd.releases.job import Job, Targets
 from incrowd.releases.measured import check_measurable
+from incrowd.releases.notices import notices_asked
+from incrowd.releases.told import request_of
+from incrowd.report.certificate import owner_key
 from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal
 from incrowd.rows.memory.held import InMemory
@@ -37,7 +40,14 @@ from incrowd.verification.request import Request
 from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.forms import groups_path
-from incrowd.vocabulary.randomness import KeyedRandomness, Randomness, SeededRandomness, SystemRandomness, permutation
+from incrowd.vocabulary.randomness import (
+    KeyedRandomness,
+    Randomness,
+    SeededRandomness,
+    SystemRandomness,
+    permutation,
+    seeded_key,
+)
 from incrowd.vocabulary.requirement import Together, subject_names
 from incrowd.vocabulary.resources import PROGRAM, Resources
 from incrowd.vocabulary.schema import Role, Schema
@@ -60,11 +70,12 @@ def run_release(job: Job) -> Release:
         notices = (*held.notices, *possible(job, held), *notices_asked(job))
         page = page_of(job, held)
         held = held if page is None else page.held
+        job = replace(job, counts_key=_counts_key(job, page))
         plan, population = decide(job, held, randomness if page is None else KeyedRandomness(page.key))
         with job.clock("applying"):
             draft = held.write(plan, population, randomness)
         with job.clock("verifying"):
-            request = request_of(job, held, draft, plan.rows_dropped)
+            request = request_of(job, held, draft, plan.rows_dropped, bins=plan.bins_counted)
             verdict = verify(job, request, draft)
             beside = None if page is None else page.together(plan, request)
         with _on_the_server(job, draft) as back:
@@ -105,6 +116,18 @@ def _opened_book(job: Job) -> Iterator[Callable[[Job, Held], Page | None]]:
         yield lambda job, held: page_of(job, book, held)
 
 
+def _counts_key(job: Job, page: Page | None) -> bytes | None:
+    """What fixes the draws of counts, so that asking again tells nothing more; None where none are drawn.
+
+    That of the ledger; else the owner's, which is made at first use; for experiments it follows from the seed.
+    """
+    if not job.redraw:
+        return None
+    if job.seed is not None:
+        return seeded_key(job.seed)
+    return owner_key("counts.key") if page is None else page.counts_key
+
+
 def chance(job: Job) -> Randomness:
     """Where chance comes from: the system, unless the user gave a seed; refuses chance that repeats itself."""
     if job.seed is not None:
@@ -133,6 +156,7 @@ def hold(job: Job) -> Iterator[tuple[Job, Held, Drafts]]:
         replace=outputs.replace,
         otherwise="release.parquet",
     ) as (place, drafts):
+        job = replace(job, private=place.parent)
         if not job.on_spark:
             start()
             yield (*_on_one_machine(job, Destination(place, job.form, job.pair)), drafts)
@@ -266,7 +290,8 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
     method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
     described = tuple(method.parameters().items())  # before it has seen a row: the certificate states them
     steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
-    steps = formed(steps, recipe.form, population, recipe.requirement)
+    redraw, key = job.redraw, job.counts_key
+    steps = formed(steps, recipe.form, population, recipe.requirement, redraw=redraw, key=key)
     steps = fitted(steps, population, recipe.requirement, held.people)
     return ReleasePlan(
         method=method.name,
@@ -331,14 +356,16 @@ def write_beside(release: Release, outputs: Targets, drafts: Mapping[Path, Path]
 
 
 def _check_secret(job: Job, release: Release, drafts: Mapping[Path, Path]) -> None:
-    """Refuse if certificate, plan or report hold the key that pseudonyms and shifted dates are made with."""
-    if (keying := job.keying) is None:
+    """Refuse if certificate, plan or report hold the key of pseudonyms and shifted dates, or that of drawn counts."""
+    if job.keying is None and job.counts_key is None:
         return
     from incrowd.tables.reading.keyed import check_absent, read_key
 
     written = (job.outputs.certificate, job.outputs.plan, job.outputs.report)
     contents = [drafts[path].read_bytes() for path in written if path is not None]
-    check_absent(read_key(keying.key), [json.dumps(release.certificate).encode(), *contents])
+    for key in (job.counts_key, None if job.keying is None else read_key(job.keying.key)):
+        if key is not None:
+            check_absent(key, [json.dumps(release.certificate).encode(), *contents])
 
 
 def _hierarchies(
@@ -357,27 +384,3 @@ def _hierarchies(
         column.hierarchy.encode(columns[column.name])
         yield from column.hierarchy.notices
         yield from column.hierarchy.unused(columns[column.name])
-
-
-def notices_asked(job: Job) -> Iterator[Notice]:
-    """What the user should know about what was asked for."""
-    if job.path is not None and job.path.is_file() and not is_known(job.path):
-        from incrowd.tables.reading.read import conversion_notice, converter_of
-
-        if (converter := converter_of(job.path)) is not None:
-            yield conversion_notice(converter)
-    if job.recipe.requirement.smallest_group == 1:
-        yield Notice("k-is-1", "k", "k=1 promises nothing: every row may be unique. Choose k of at least 5.")
-    if job.recipe.class_sensitive is None and job.recipe.target is not None:
-        message = "it is not stated whether the class is sensitive. Groups of one class reveal it: set class_sensitive."
-        yield Notice("class-not-said", job.recipe.target, message)
-    if job.recipe.parameters.get("boxes") == "extremes":
-        message = "intervals end at numbers that somebody has, which helps to single people out. The default is splits."
-        yield Notice("extremes", "boxes", message)
-    release, key = job.outputs.release, job.key_file
-    if release is not None and key is not None and key.resolve().parent == release.resolve().parent:
-        message = "it lies in the folder of the release. Whoever has it can try any identifier: do not pass it on."
-        yield Notice("key-beside", key.name, message)
-    if job.seed is not None:
-        message = "a seed was set: whoever knows it and the program can undo the shuffling. For experiments only."
-        yield Notice("seeded", "seed", message)

@@ -260,6 +260,18 @@ def certified_keying(keying: Keying, key: str) -> dict[str, Any]:
     return entries
 
 
+def certified_draws(redraw: int, key: str | None) -> dict[str, Any]:
+    """The entry about counts: exact, or drawn by a key, which is told apart from others by what it is called.
+
+    Examples
+    --------
+    >>> certified_draws(0, None)
+    {'counts': {'are': 'exact'}}
+    """
+    drawn = {"are": "drawn", "redraw": redraw, "algorithm": "HMAC-SHA-256, SHAKE-256", "key": key}
+    return {"counts": drawn if redraw else {"are": "exact"}}
+
+
 def schema() -> dict[str, Any]:
     """The JSON schema (draft 2020-12) that every certificate of this version keeps."""
     text = files("incrowd.report").joinpath("certificate.schema.json").read_text(encoding="utf-8")
@@ -291,11 +303,11 @@ def hmac_of(path: Path, key: bytes) -> str:
     return digest.hexdigest()
 
 
-def owner_key() -> bytes:
-    """The owner's key: made at first use, kept in the user's configuration folder, readable by the owner only."""
+def owner_key(name: str = "certificate.key") -> bytes:
+    """A key of the owner: made at first use, kept in the user's configuration folder, readable by the owner only."""
     folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "incrowd"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return kept_key(folder / "certificate.key")
+    return kept_key(folder / name)
 
 
 def _make_key(path: Path) -> None:

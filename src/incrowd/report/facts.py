@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from incrowd.drawing.wording import counted
 from incrowd.errors import Notice
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Group, Reasons
@@ -243,6 +244,22 @@ def facts_of(
         cuts={name: _readable(cuts, plan.schema[name].type) for name, cuts in plan.cuts.items()},
         **stated,
     )
+
+
+def counts_sentence(facts: Facts) -> str | None:
+    """What the counts of a release are, and what they tell; None if there are none."""
+    match facts.keyed.get("counts"):
+        case {"are": "drawn", "redraw": int(rows)}:
+            return (
+                f"Counts are drawn by a key, from the rows of a group and {counted(rows, 'row')} that may be any of "
+                "the table: each is right on average, none is exact, and asking again gives the same ones."
+            )
+        case {"are": "exact"}:
+            return (
+                "Counts are exact: whoever has two such releases of tables that differ by one row reads the record "
+                "off, and a value that nobody of a group has is ruled out for all of them."
+            )
+    return None
 
 
 def _readable(cuts: Sequence[float], kind: ColumnType) -> tuple[float | str, ...]:

@@ -26,7 +26,7 @@ from incrowd.report.extra_sections import (
     utility,
     wishes,
 )
-from incrowd.report.facts import Facts
+from incrowd.report.facts import Facts, counts_sentence
 from incrowd.report.person_facts import (
     ALIKE,
     kind_of_link,
@@ -294,6 +294,8 @@ def _limits(facts: Facts) -> Iterator[str]:
             f"Shifted dates ({listed(shifted)}) protect nobody: intervals are true, and whoever knows one true date of "
             "a person knows the shift."
         )
+    if stated := counts_sentence(facts):
+        yield stated
     if private := [column.name for column in facts.schema.columns if column.role is Role.PRIVATE]:
         yield f"That nobody outside knows {listed(private)} is stated by you; nothing here checks it."
     if len(facts.promises) <= len(_sizes(facts)):

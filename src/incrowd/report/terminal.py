@@ -146,12 +146,16 @@ def _entries(facts: Facts) -> dict[str, str]:
     if (counts := facts.verdict.sizes.persons) is not None:
         persons = {"persons": persons_sentence(counts), "one person": share_sentence(counts)}
         groups = smallest_sentence(facts, counts)
+    drawn = {}
+    if (stated := facts.keyed.get("counts")) is not None:
+        drawn = {"counts": "drawn by a key" if stated["are"] == "drawn" else "exact"}
     entries = {
         "method": plain(facts.method),
         "rows": rows_sentence(facts),
         **persons,
         "groups": groups,
         "cells kept": f"{percent(facts.cells_shown)} of the quasi-identifier cells show something",
+        **drawn,
     }
     return entries | {"accuracy": _accuracy(facts.accuracy)} | _trust(facts)
 

@@ -157,6 +157,15 @@ class Promise(TypedDict, total=False):
             more="By default t-closeness. Nobody but you can know; if you do not say, a notice does.",
         ),
     ]
+    purest: Annotated[
+        float | None,
+        Option(
+            "No class has more than this share of the rows of a group: what may be sure of anybody's class.",
+            Kind.NUMBER,
+            "0.9",
+            more="A short word for ``alpha`` on the class, for every method.",
+        ),
+    ]
     population: Population
     rarest: Annotated[
         int | None,
@@ -205,6 +214,14 @@ class MethodOptions(TypedDict, total=False):
             Kind.CHOICE,
             "strict|counts|pair",
             more="If you do not say, in the method's own form.",
+        ),
+    ]
+    redraw: Annotated[
+        int | None,
+        Option(
+            "Counts are drawn from a group's rows and this many of the whole table, 2 if you do not say; 0: exact.",
+            Kind.WHOLE,
+            more="Exact counts tell a whole record to who has two releases that differ by it.",
         ),
     ]
 

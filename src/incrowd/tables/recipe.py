@@ -63,7 +63,7 @@ from incrowd.tables.recipe_checks import (
     not_linked,
     with_role,
 )
-from incrowd.vocabulary.forms import check_form
+from incrowd.vocabulary.forms import REDRAW, check_form, check_redraw
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
@@ -81,8 +81,8 @@ DEFAULT_METHOD = "kactus-plus"
 _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
 _KNOWN_KEYS = ("columns", "k")
 _AS_THEY_ARE = (
-    *("k", "method", "parameters", "weights", "form", "require"),
-    *("class_sensitive", "population", "rarest", "alone_at_most", "at_most", "apart", "lose"),
+    *("k", "method", "parameters", "weights", "form", "redraw", "require"),
+    *("class_sensitive", "purest", "population", "rarest", "alone_at_most", "at_most", "apart", "lose"),
     *("shift_by", "shift_days", "person_ids", "missing_persons", "known_rows", "order"),
 )
 _FLAGS = ("keep_link", "count_known")
@@ -124,6 +124,7 @@ class Recipe:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
     form: str | None = None
+    redraw: int = REDRAW
     rarest: int | None = None
     at_most: Mapping[str, int] = field(default_factory=dict)
     apart: Mapping[str, Any] = field(default_factory=dict)
@@ -134,6 +135,7 @@ class Recipe:
     known_together: Sequence[Mapping[str, Any]] = ()
     require: Any = ()
     class_sensitive: bool | None = None
+    purest: float | None = None
     population: Any = None
     alone_at_most: int | None = None
     preset: Preset | None = None
@@ -162,6 +164,7 @@ class Recipe:
             object.__setattr__(self, "method", method)
             object.__setattr__(self, "parameters", parameters)
         check_form(self.form)
+        check_redraw(self.redraw)
         if self.rarest is not None:
             check_rarest(self.rarest)
         check_keys(self.columns, None, "columns")
@@ -219,12 +222,12 @@ class Recipe:
     @property
     def requirement(self) -> KAnonymity | KnownTogether | Together:
         """The promise that is asked for."""
-        if not (self.require or self.preset or self.class_sensitive):
+        if not (self.require or self.preset or self.class_sensitive or self.purest is not None):
             return self._size
-        from incrowd.vocabulary.requirements.words import asked_for, with_class
+        from incrowd.vocabulary.requirements.words import asked_for, with_class, with_purest
 
-        size = self._size
-        requirement = self._with_sensitive(asked_for(self.require, size) if self.require else size)
+        requirement = self._with_sensitive(asked_for(self.require, self._size) if self.require else self._size)
+        requirement = with_purest(requirement, self.purest, self.target)
         return with_class(requirement, self.target) if self.class_sensitive else requirement
 
     def _with_sensitive(

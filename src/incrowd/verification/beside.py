@@ -47,6 +47,7 @@ def quasi_identifier(
     *,
     hierarchy: Hierarchy | None = None,
     counts: bool = False,
+    drawn: bool = False,
 ) -> QuasiIdentifier:
     """A quasi-identifier from the distinct values of the input and the distinct cells of the release.
 
@@ -64,6 +65,8 @@ def quasi_identifier(
         Whose groups cells may name.
     counts
         Whether cells are counts of values.
+    drawn
+        Whether these are drawn.
 
     Examples
     --------
@@ -78,7 +81,7 @@ def quasi_identifier(
         plain = [label for label, text in enumerate(texts) if isinstance(text, str) and reader.number(text) is not None]
         for label in _means(plain, allows, values, labels):
             allows[label] = None
-    return QuasiIdentifier(name, values, labels, allows, len(own))
+    return QuasiIdentifier(name, values, labels, allows, len(own), drawn)
 
 
 def _means(plain: Sequence[int], allows: Sequence[Codes | range | None], values: Codes, labels: Codes) -> list[int]:
@@ -323,6 +326,7 @@ def _transformed(
         labels,
         hierarchy=one.column.hierarchy,
         counts=one.name in expected.counts,
+        drawn=expected.drawn is not None,
     )
 
 

@@ -113,7 +113,15 @@ class CellComparison:
         self._written: dict[str, str] = {}
         self._own_types: dict[str, str] = {}
         create_macros(connection, MACROS)
-        counts = CountsComparison(connection, self._keys, [*map(self._at, self._counted)], escaped=escapes and pair)
+        drawn = expected.drawn
+        counts = CountsComparison(
+            connection,
+            self._keys,
+            [*map(self._at, self._counted)],
+            escaped=escapes and pair,
+            drawn=drawn,
+            bins={self._at(name): bins for name, bins in drawn.bins.items()} if drawn else {},
+        )
         self._counts = counts if self._counted else None
         self._values = ValueComparison(connection, self._columns, expected.hierarchies, escapes=escapes)
         self._numbers = NumberComparison(

@@ -32,7 +32,7 @@ from incrowd.verification.order import (
 from incrowd.verification.owners import Owners, with_days
 from incrowd.verification.population import People
 from incrowd.verification.pseudonyms import person_pseudonym_checks
-from incrowd.verification.request import Expected, Original, Originals, Request
+from incrowd.verification.request import Drawn, Expected, Original, Originals, Request
 from incrowd.verification.requirements import Further
 from incrowd.verification.together import CodedTable
 from incrowd.verification.two_tables import PersonsTable
@@ -274,6 +274,7 @@ def asked_of(
         bounds=bounds,
         hierarchies={written(c.name, request): c.hierarchy for c in single if c.hierarchy is not None},
         counts=columns(quasi) if request.counted else (),
+        drawn=request.drawn and _as_written(request.drawn, request),
         further=further,
         people=people,
         extremes=request.extremes,
@@ -281,6 +282,11 @@ def asked_of(
         owners=owners,
         pseudonym=next((one.name for one in sources if one.column.role is Role.PERSON), None),
     )
+
+
+def _as_written(drawn: Drawn, request: Request) -> Drawn:
+    """How counts are drawn, with the names that columns have in the file."""
+    return replace(drawn, bins={written(name, request): bins for name, bins in drawn.bins.items()})
 
 
 def _persons_may_lose(may_lose: int, rows: int, owners: Owners, *, by_method: bool) -> int:

@@ -31,6 +31,8 @@ class QuasiIdentifier:
         For each label the codes of the values it allows; None for all.
     missing
         The code of a missing value, if there is one.
+    drawn
+        Whether what cells show is drawn: then their rows have further values, which it does not rule out.
     """
 
     name: str
@@ -38,6 +40,7 @@ class QuasiIdentifier:
     labels: Codes
     allows: Sequence[Codes | range | None]
     missing: int | None = None
+    drawn: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +94,7 @@ class OpenCells:
 def own_cells(column: QuasiIdentifier) -> OpenCells:
     """A quasi-identifier as it is counted: the values that people have, in blocks if there are many.
 
-    A cell that does not allow the own value of all its rows allows all.
+    A cell that does not allow the own value of all its rows allows all; one that is drawn, these values too.
     """
     values = column.values
     if distinct(values) > MANY_OWN_VALUES:
@@ -102,6 +105,8 @@ def own_cells(column: QuasiIdentifier) -> OpenCells:
     place[column.values] = values
     people = np.bincount(values)
     members = np.array([_members(allowed, there, place, len(people)) for allowed in column.allows])
+    if column.drawn:
+        members[column.labels, values] = True
     members[column.labels[~members[column.labels, values]]] = True
     sets = Sets(people)
     allowed = sets.add_all(members)[column.labels]

@@ -98,6 +98,25 @@ class Hint:
     claims: Mapping[str, tuple[Path, Path]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """How counts were drawn.
+
+    Parameters
+    ----------
+    rows
+        How many rows of the whole release a draw may take beside those of its class.
+    key
+        The file of the key, as hexadecimal digits.
+    bins
+        For each number the names of all its bins, as they are announced: one that has rows need not be drawn anywhere.
+    """
+
+    rows: int
+    key: Path
+    bins: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, eq=False)
 class Request:
     """A release to be verified.
@@ -118,6 +137,8 @@ class Request:
         Columns whose type the user said; those of the others were drafted from their values.
     counted
         Whether quasi-identifiers are released as counts of values.
+    drawn
+        How these counts are drawn; None if they are exact.
     levels
         Whether numbers are released as levels: one mean for all rows that show the same interval.
     extremes
@@ -161,6 +182,7 @@ class Request:
     groups: Path | None = None
     typed: frozenset[str] = frozenset()
     counted: bool = False
+    drawn: Drawn | None = None
     levels: bool = False
     extremes: bool = False
     loses_rows: bool = False
@@ -209,7 +231,8 @@ class Request:
         data["persons"] = data["persons"] and Persons(**data["persons"])
         data["columns"] = tuple(_column(one) for one in data["columns"])
         data["requirement"] = requirement_from_json(data["requirement"])
-        hint = data["hint"]
+        drawn, hint = data["drawn"], data["hint"]
+        data["drawn"] = drawn and Drawn(drawn["rows"], Path(drawn["key"]), drawn["bins"])
         claims = {name: (Path(low), Path(high)) for name, (low, high) in hint["claims"].items()}
         data["hint"] = Hint(Path(hint["origin"]), tuple(hint["sizes"]), claims)
         for name in ("typed", "own_roles", "own_rules"):
@@ -330,6 +353,8 @@ class Expected:
         Hierarchies of values, for columns that may show the name of a group.
     counts
         Quasi-identifiers written as counts of values.
+    drawn
+        How these are drawn; None if they are exact.
     further
         What is required of columns in every class beyond its size.
     people
@@ -352,6 +377,7 @@ class Expected:
     bounds: Sequence[tuple[str, str]] = ()
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     counts: Collection[str] = ()
+    drawn: Drawn | None = None
     further: Sequence[Further] = ()
     people: People | None = None
     extremes: bool = False

@@ -3,7 +3,8 @@
 Recount published counts: ``value:rows|value:rows`` in every row of a group, ``*`` where the attribute is hidden. What
 must be true: every cell can be read; its values are each named once, in one order that is the same in all cells; the
 bins of a number do not overlap; and the counts of a class of rows that look alike are exactly those of its rows, so
-that they add up to the class, every row's own value is among them, and their totals are those of the table.
+that they add up to the class, every row's own value is among them, and their totals are those of the table. Drawn
+counts must be exactly those that rule and key give (:mod:`incrowd.verification.drawn`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.verification.coded import CodedCells, shown_batches
-from incrowd.verification.opening import create_macros
+from incrowd.verification.drawn import redraw
+from incrowd.verification.opening import create_macros, text
+from incrowd.verification.request import Drawn
 from incrowd.vocabulary.counts_text import HIDDEN
 
 EMPTY = "empty"
@@ -123,10 +126,22 @@ class CountsComparison:
         Those of them that hold counts.
     escaped
         Whether a value that looks like a formula was written with an apostrophe before it.
+    drawn, bins
+        How counts were drawn, if they were; then for each column of numbers the names of all its bins.
     """
 
-    def __init__(self, connection: Any, keys: Sequence[str], counted: Sequence[str], *, escaped: bool) -> None:
+    def __init__(
+        self,
+        connection: Any,
+        keys: Sequence[str],
+        counted: Sequence[str],
+        *,
+        escaped: bool,
+        drawn: Drawn | None = None,
+        bins: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         self._connection, self._keys, self._counted = connection, keys, counted
+        self._drawn, self._told_bins = drawn, bins or {}
         self._member = "member_of(escaped(own))" if escaped else "member_of(own)"
         create_macros(connection, MACROS)
 
@@ -158,16 +173,22 @@ class CountsComparison:
             f"SELECT look, sum(rows)::BIGINT AS rows{texts} FROM parts GROUP BY look"
         )
         numeric = frozenset[str]().union(*(one.numeric for one in parts))
-        wrong = {at: self._wrong(at, pa.concat_tables([one.own[at] for one in parts])) for at in self._counted}
+        own = {at: pa.concat_tables([one.own[at] for one in parts]) for at in self._counted}
+        if self._drawn is not None:
+            own = redraw(self._connection, self._drawn, own)
+        wrong = {at: self._wrong(at, own[at]) for at in self._counted}
         return {at: rows + (self._wrong_bins(at) if at in numeric else 0) for at, rows in wrong.items()}
 
     def _own(self, at: str, number: str | None) -> Any:
-        """How many rows of each look have which member; a number outside of all bins has none."""
+        """How many rows of each look have which member; a number outside of all bins has none.
+
+        A member has a name that does not depend on how the file is written, and a bin its low end.
+        """
         pairs = "looked POSITIONAL JOIN original AS o"
         if number is None:
             return self._table(
-                f"SELECT look, {self._member} AS member, n FROM (SELECT look, o.{at}::VARCHAR AS own, count(*) AS n "
-                f"FROM {pairs} GROUP BY ALL)"
+                f"SELECT look, {self._member} AS member, member_of(own) AS name, NULL::DOUBLE AS low, n "
+                f"FROM (SELECT look, o.{at}::VARCHAR AS own, count(*) AS n FROM {pairs} GROUP BY ALL)"
             )
         self._run(
             f"CREATE OR REPLACE TEMP TABLE numbers AS SELECT look, {number} AS own, count(*) AS n FROM {pairs} "
@@ -176,8 +197,9 @@ class CountsComparison:
         return self._table(
             f"WITH bins AS ({self._bins('looks', at)}), places AS (SELECT DISTINCT own, member FROM numbers JOIN "
             "bins ON own > low AND (own < high OR (own = high AND ends_with(member, ']')))) "
-            "SELECT look, CASE WHEN own IS NULL THEN '?' ELSE member END AS member, "
-            "sum(n)::BIGINT AS n FROM numbers LEFT JOIN places USING (own) GROUP BY ALL"
+            "SELECT look, member, member AS name, low, sum(n)::BIGINT AS n FROM (SELECT look, n, CASE WHEN own IS NULL "
+            "THEN '?' ELSE p.member END AS member, low_end(p.member) AS low FROM numbers LEFT JOIN places AS p USING "
+            "(own)) GROUP BY ALL"
         )
 
     def _wrong(self, at: str, own: Any) -> int:
@@ -225,7 +247,10 @@ class CountsComparison:
         return broken + self._ask(f"{self._pairs(at)} SELECT count(*) FROM pairs WHERE low_end(a) > low_end(b)")
 
     def _bins(self, looks: str, at: str) -> str:
-        """The bins that some cell names, as SQL."""
+        """The bins that some cell names, as SQL; all there are, if they are known."""
+        if at in self._told_bins:
+            names = ", ".join(f"({text(name)})" for name in self._told_bins[at])
+            return f"SELECT member, low_end(member) AS low, high_end(member) AS high FROM (VALUES {names}) AS b(member)"
         return (
             "SELECT member, low_end(member) AS low, high_end(member) AS high FROM (SELECT DISTINCT name_in(part) AS "
             f"member FROM (SELECT unnest(string_split({at}, '|')) AS part FROM {looks} WHERE {at} <> '{HIDDEN}')) "

@@ -93,6 +93,22 @@ def check_form(form: object) -> None:
         raise ParameterError(f"form must be one of {', '.join(RELEASE_FORMS)}.")
 
 
+REDRAW = 2
+"""Rows of the whole table that a group's counts are drawn from beside its own, if nothing else is asked for.
+
+Two, as measured on Adult: one leaves more of who is a member, and three cost more accuracy.
+"""
+
+OF_FORM = ("form", "redraw")
+"""Settings beside the parameters of a method that say how its groups are released."""
+
+
+def check_redraw(rows: object) -> None:
+    """Raise unless it is a number of rows; 0 asks for exact counts."""
+    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
+        raise ParameterError("redraw is a whole number of rows, 0 or more: 2 by default, and 0 for exact counts.")
+
+
 def groups_path(rows: Path) -> Path:
     """Where the table of groups lies, beside the table of rows."""
     stem, dot, endings = rows.name.partition(".")

@@ -102,6 +102,11 @@ class KeyedRandomness:
         return np.frombuffer(stream.digest(8 * count), dtype=np.uint64)
 
 
+def seeded_key(seed: int) -> bytes:
+    """What fixes the draws of counts in an experiment, whatever else is drawn in it."""
+    return hashlib.sha256(f"incrowd counts {seed}".encode()).digest()
+
+
 def keys_of(randomness: Randomness, count: int) -> tuple[bytes, ...]:
     """That many secret keys of 32 bytes."""
     return tuple(row.tobytes() for row in randomness.words(4 * count).reshape(count, 4))

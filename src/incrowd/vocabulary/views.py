@@ -88,7 +88,7 @@ def _draw(boxes: Sequence[_Box], levels: int, axes: Any) -> None:
     axes.set_axis_off()
 
 
-COLUMN_CHECKS = ("faithful", "untouched", "recomputed")
+COLUMN_CHECKS = ("faithful", "drawn", "untouched", "recomputed")
 
 
 class Checked(Protocol):

@@ -17,6 +17,7 @@ from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.vocabulary.requirement import KAnonymity
 
+EXACT = {"form": "counts", "redraw": 0}
 NAMES = ["age", "sex", "smoker"]
 
 
@@ -28,7 +29,7 @@ def test_counts_are_dealt_out_five_times_with_weights(method):
     table, _ = encode(source, schema, [*NAMES, "ward", "readmitted"])
     train, test = np.arange(400), np.arange(400, 600)
     parts = Parts(table.take(train), table.take(test), "readmitted")
-    made = release_rows(parts.train, source.frame[train], schema, method, {"form": "counts"}, KAnonymity(20), 1)
+    made = release_rows(parts.train, source.frame[train], schema, method, EXACT, KAnonymity(20), 1)
     fed, tested = feed_release(parts, made.plan, made.draft, source.frame[test], Feeding(), 1)
     assert fed.height == 5 * made.draft.frame.height
     assert fed.weights.sum() == pytest.approx(made.draft.frame.height)

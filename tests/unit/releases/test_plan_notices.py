@@ -8,6 +8,7 @@ import incrowd
 
 def notices(frame, **asked):
     asked = {"k": 5, "method": "mondrian", **asked}
+    asked |= {"redraw": 0} if asked.get("form") in ("counts", "pair") else {}
     made = incrowd.release(frame, quasi_identifiers=["job", "age"], target="ill", run=incrowd.Run(seed=1), **asked)
     return {(notice.code, notice.where) for notice in made.report.notices}
 
@@ -29,7 +30,7 @@ def test_rare_values_are_told_in_whatever_form_cells_name_them(method, form):
 def test_one_sentence_tells_of_rare_values_in_many_columns():
     rare = ["common"] * 38 + ["rare", "rarer"]
     frame = pl.DataFrame({"job": rare, "age": rare[::-1], "ill": ["y", "n"] * 20})
-    made = incrowd.release(frame, quasi_identifiers=["job", "age"], target="ill", k=5, form="counts")
+    made = incrowd.release(frame, quasi_identifiers=["job", "age"], target="ill", k=5, form="counts", redraw=0)
     (told,) = (notice for notice in made.report.notices if notice.code == "rare-values")
     assert told.where == "job, age"
     assert told.message.startswith("4 values are in fewer than 5 rows of the table")
@@ -54,7 +55,14 @@ def test_rare_is_what_few_persons_have():
     plain = notices(frame.drop("who"), form="counts")
     assert not {code for code, _ in plain} & {"rare-values", "rare-class"}
     made = incrowd.release(
-        frame, quasi_identifiers=["job", "age"], target="ill", person="who", k=5, method="mondrian", form="counts"
+        frame,
+        quasi_identifiers=["job", "age"],
+        target="ill",
+        person="who",
+        k=5,
+        method="mondrian",
+        form="counts",
+        redraw=0,
     )
     messages = {notice.code: notice.message for notice in made.report.notices}
     assert messages["rare-values"].startswith("1 value is in rows of fewer than 5 persons of the table")
@@ -72,3 +80,38 @@ def test_another_method_is_not_advised_where_persons_are_followed(linked):
     (told,) = (notice.message for notice in made.report.notices if notice.code == "little-shown")
     assert ("another method" in told) is not linked
     assert told.endswith("hierarchies, fewer quasi-identifiers or a smaller k.")
+
+
+def codes(**asked):
+    ages = list(range(20, 60)) * 3
+    frame = pl.DataFrame({"job": ["cook", "nurse"] * 60, "age": ages, "ill": ["y", "y", "n"] * 40})
+    return {code for code, _ in notices(frame, **asked)}
+
+
+def test_blend_proposes_larger_groups_and_a_bound_on_purity_will_do():
+    assert "small-k" in codes(method="blend", k=10)
+    for asked in ({"k": 50}, {"k": 10, "form": "strict"}, {"k": 10, "purest": 0.9}, {"k": 10, "method": "mondrian"}):
+        assert "small-k" not in codes(**({"method": "blend"} | asked))
+
+
+def test_a_sensitive_class_needs_more_than_closeness():
+    assert "class-may-be-pure" in codes(class_sensitive=True)
+    assert "class-may-be-pure" not in codes(class_sensitive=False)
+    for bound in ({"purest": 0.9}, {"require": "entropy-l=1.2"}, {"require": "alpha=0.9"}):
+        assert "class-may-be-pure" not in codes(class_sensitive=True, **bound)
+
+
+@pytest.mark.parametrize("method", ["blend", "kactus-plus", "tdr"])
+def test_no_group_tells_a_class_with_more_than_was_asked_for(method):
+    frame = pl.DataFrame({"job": ["cook", "nurse"] * 60, "age": list(range(120)), "ill": ["y"] * 70 + ["n"] * 50})
+    asked = {"quasi_identifiers": ["job", "age"], "target": "ill", "class_sensitive": False, "k": 10, "method": method}
+    made = incrowd.release(frame, **asked, purest=0.75)
+    assert "confidence in any value of ill of at most 0.75" in made.certificate["requirement_asked"]
+    shares = made.table.group_by("job", "age").agg(most=pl.col("ill").unique_counts().max() / pl.len())
+    assert shares["most"].max() <= 0.75
+
+
+def test_bins_of_numbers_that_few_have_are_told():
+    frame = pl.DataFrame({"job": ["a"] * 200, "age": [1] * 188 + [99] * 12, "ill": ["n"] * 188 + ["y"] * 12})
+    made = incrowd.release(frame, quasi_identifiers=["age", "job"], target="ill", k=50, method="blend", redraw=0)
+    assert ("rare-values", "age") in {(notice.code, notice.where) for notice in made.report.notices}

@@ -14,7 +14,7 @@ from incrowd.errors import IncrowdError, PlanError
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Group, Show
 from incrowd.recipients import decode
-from incrowd.rows.memory.drafting import with_distinct_looks
+from incrowd.rows.memory.looks import with_distinct_looks
 from incrowd.rows.memory.settling import FormTally, settle_counts
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_value import (
@@ -100,7 +100,7 @@ def test_a_folder_of_files_is_released_as_counts_block_by_block(tmp_path, ending
         people[250 * place : 250 * (place + 1)].write_parquet(folder / f"part-{place}.parquet")
     asked = {"quasi_identifiers": ["age", "sex", "occupation"], "target": "readmitted", "identifiers": ["patient_id"]}
     made = incrowd.release(
-        folder, **asked, k=25, method="infogain-mondrian", form="counts", to=tmp_path / f"o.{ending}"
+        folder, **asked, k=25, method="infogain-mondrian", form="counts", redraw=0, to=tmp_path / f"o.{ending}"
     )
     assert made.verdict.passed
     plain = decode(tmp_path / f"o.{ending}", deals=1)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from incrowd.verification.request import Expected, Hint, InputFile, Original, Originals, Request
+from incrowd.verification.request import Drawn, Expected, Hint, InputFile, Original, Originals, Request
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KAnonymity, Together
@@ -42,6 +42,7 @@ FULL = replace(
     groups=Path("/data/out.groups.csv"),
     typed=frozenset({"job", "age"}),
     counted=True,
+    drawn=Drawn(2, Path("/data/counts.key"), {"age": ["(-inf, 30]", "(30, inf)"]}),
     levels=True,
     extremes=True,
     loses_rows=True,
@@ -75,6 +76,7 @@ def test_what_is_not_said_is_the_usual():
         "groups": None,
         "typed": frozenset(),
         "counted": False,
+        "drawn": None,
         "levels": False,
         "extremes": False,
         "loses_rows": False,

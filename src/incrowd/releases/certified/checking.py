@@ -34,6 +34,7 @@ from incrowd.vocabulary.requirement import Columnwise, Requirement, Together
 from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.resources import Resources, bytes_of
 from incrowd.vocabulary.schema import ColumnType, Role
+from incrowd.vocabulary.views import COLUMN_CHECKS
 
 # Promises beyond k, as far as a certificate says enough to recount them.
 ORDER = "it needs the order of the values, which the certificate does not state"
@@ -397,7 +398,7 @@ def _bytes(release: Any, data: Certificate, held: RecountedRelease) -> Iterator[
 def _unrecounted(data: Certificate) -> Iterator[Statement]:
     """What the certificate says and a release cannot confirm."""
     checks = data["verification"]["checks"]
-    cells = [check for check in checks if check["name"].endswith((" faithful", " untouched", " recomputed"))]
+    cells = [check for check in checks if check["name"].endswith(tuple(f" {kind}" for kind in COLUMN_CHECKS))]
     yield left_open("rows of the table", NEEDS_TABLE)
     if cells:
         yield left_open("cells follow from the table", f"{NEEDS_TABLE} ({len(cells)} columns)")

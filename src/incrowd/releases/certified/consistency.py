@@ -137,7 +137,8 @@ def _expected_checks(certificate: Certificate) -> Iterator[str]:
         if column["role"] == Role.PERSON:
             yield from (f"{column['name']} {check}" for check in _PSEUDONYM_CHECKS)
             continue
-        yield f"{column['name']} {_CHECKS.get(column['role'], 'untouched')}"
+        drawn = column["as"] == "counts" and certificate.get("counts", {}).get("are") == "drawn"
+        yield f"{column['name']} {'drawn' if drawn else _CHECKS.get(column['role'], 'untouched')}"
         if column["role"] == Role.PSEUDONYM:
             yield f"{column['from']} pseudonyms"
 
@@ -344,8 +345,8 @@ def check_issued(
     stated = None if persons is None else certified_counts(persons, verdict)
     if wrong is None and (data.get("persons") != stated or (stated is None) != (persons is None)):
         wrong = "persons"
-    if wrong is None and any(data.get(part) != (keyed or {}).get(part) for part in _KEYED):
-        wrong = "columns made with a key"
+    if wrong is None and any(data.get(part) != (keyed or {}).get(part) for part in (*_KEYED, "counts")):
+        wrong = "counts, or columns made with a key"
     if wrong is not None:
         raise VerificationError(f"The certificate does not state what was counted ({wrong}). Nothing was published.")
     if sign is not None:

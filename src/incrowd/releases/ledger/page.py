@@ -23,7 +23,7 @@ from incrowd.releases.job import Job
 from incrowd.releases.ledger.book import Ledger, PreparedEntry, open_ledger
 from incrowd.releases.ledger.entry import BOUND, RELEASE, SOUND, LedgerEntry, Recorded
 from incrowd.releases.ledger.judging import CANNOT, REFUSED, SAME, Beside, Judgement, judge, vouched
-from incrowd.releases.ledger.marks import Marker, are_unique
+from incrowd.releases.ledger.marks import Marker, are_unique, subkey
 from incrowd.releases.ledger.overlap import MarkedTable, Overlap
 from incrowd.releases.ledger.upkeep import pending, upgraded
 from incrowd.report.attack_facts import Earlier, EarlierRelease
@@ -35,6 +35,7 @@ from incrowd.tables.recipe import Recipe
 from incrowd.verification.joint import classes_of_rows
 from incrowd.verification.request import Original, Request
 from incrowd.vocabulary.certificates import version
+from incrowd.vocabulary.forms import REDRAW
 from incrowd.vocabulary.requirement import KAnonymity
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class Page:
         parts = [method.name, method.parameters(), self.recipe.requirement.to_json(), self.recipe.form, plain]
         parts += [] if preferences.lose is None else [str(preferences.lose)]
         parts += [] if self.recipe.persons is None else ["persons"]
+        parts += [] if self.recipe.redraw == REDRAW else [f"redraw {self.recipe.redraw}"]
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
     @cached_property
@@ -114,6 +116,11 @@ class Page:
     def key(self) -> bytes:
         """The secret of the last release that was asked for in the same way, or a new one."""
         return bytes.fromhex(self._repeated[0].entry.secret) if self._repeated else secrets.token_bytes(_KEY_BYTES)
+
+    @property
+    def counts_key(self) -> bytes:
+        """The key that counts are drawn by: one for the whole book, so that a group which stays is drawn alike."""
+        return subkey(self.book.key, "counts")
 
     @cached_property
     def order(self) -> npt.NDArray[np.intp]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +31,7 @@ from incrowd.plan.steps import (
     Show,
     Spread,
 )
+from incrowd.rows.memory.looks import with_distinct_looks, with_drawn_looks
 from incrowd.rows.memory.population import EmbeddedPopulation
 from incrowd.rows.memory.settling import FormTally, RowsOfPersons, needs_rows, settle_counts, settle_forms
 from incrowd.vocabulary.counts_text import HIDDEN
@@ -39,7 +39,6 @@ from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable,
 from incrowd.vocabulary.randomness import Randomness, fresh_series
 from incrowd.vocabulary.released_value import (
     Category,
-    Counts,
     Form,
     Interval,
     Level,
@@ -53,35 +52,6 @@ from incrowd.vocabulary.released_value import (
 )
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import ColumnType
-
-
-def with_distinct_looks(plan: ReleasePlan) -> ReleasePlan:
-    """Groups that look alike are one for the recipient: each of them shows the counts of all their rows.
-
-    So the counts of an attribute always add up to the number of rows that carry them.
-    """
-    if not plan.counted or not plan.groups:
-        return plan
-    units = [(group.forms, [place]) for place, group in enumerate(plan.groups)]
-    while True:
-        alike: dict[tuple[Form, ...], list[list[int]]] = {}
-        for look, places in units:
-            alike.setdefault(look, []).append(places)
-        if len(alike) == len(units):
-            break
-        units = [(_times(look, len(parts)), list(chain(*parts))) for look, parts in alike.items()]
-    looks = {place: look for look, places in units for place in places}
-    return plan.with_forms({name: [looks[g][i] for g in range(len(plan.groups))] for i, name in enumerate(plan.names)})
-
-
-def _times(look: tuple[Form, ...], times: int) -> tuple[Form, ...]:
-    """What several groups that look alike show together."""
-    return tuple(
-        Counts(tuple((member, rows * times) for member, rows in form.members))
-        if isinstance(form, Counts) and form.members is not None
-        else form
-        for form in look
-    )
 
 
 def applied(plan: ReleasePlan, population: Population) -> Population:
@@ -155,7 +125,8 @@ def settled(
     for name, tally in tallies.items():
         known = settle_forms(forms[name], columns[name], tally, narrow=not _fits_people(plan))
         forms[name] = tuple(settle_counts(known, columns[name], tally, plan.cuts.get(name), plan.rows_showing(name)))
-    return with_distinct_looks(without_rare_names(plan.with_forms(forms), columns, owners))
+    exact = without_rare_names(plan.with_forms(forms), columns, owners)
+    return with_drawn_looks(exact, columns) if plan.redraw else with_distinct_looks(exact)
 
 
 def pseudonyms_of(persons: int, randomness: Randomness) -> pl.Series:

@@ -94,13 +94,14 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     gone = input_rows - rows
     whole = rows == different == sizes.rows and 0 <= gone <= expected.may_lose
     cells = added_pieces((one.cells for one in findings), expected)
+    quasi, drawn = expected.quasi_identifiers, expected.drawn is not None
     checks = [
         Check("columns", columns == list(expected.columns), f"{len(columns)} columns, as requested"),
         *counted,
         Check("rows", whole, f"{rows:,} released, {gone:,} left out"),
         Check("input", same, "the rows that were compared are those of the input" if same else "other rows"),
         Check("left out", gone == request.left_out, f"{gone:,} rows"),
-        *(cells_check(name, cells.wrong[name], name in expected.quasi_identifiers) for name in expected.columns),
+        *(cells_check(name, cells.wrong[name], name in quasi, drawn=drawn) for name in expected.columns),
         _of_all(files),
         *(_of_all(each) for each in zip(*(one.order for one in findings), strict=True)),
     ]

@@ -46,7 +46,7 @@ _DIFFERENT = 16  # 32 random bytes have fewer different ones once in 10^14 keys
 def make_key(path: Path) -> None:
     """Make a key in a new file that only its owner can read; an existing file is never touched."""
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        put_key(path, secrets.token_bytes(_BYTES))
     except FileExistsError:
         raise OutputError(
             f"The key file {path.name} exists, and a key is never replaced: without it nobody can tell what pseudonyms "
@@ -54,8 +54,13 @@ def make_key(path: Path) -> None:
         ) from None
     except OSError as error:
         raise OutputError(f"The key file {path.name} cannot be made: {error.strerror}.") from None
+
+
+def put_key(path: Path, key: bytes) -> None:
+    """Write a key to a new file that only its owner can read."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(secrets.token_hex(_BYTES) + "\n")
+        file.write(key.hex() + "\n")
         file.flush()
         os.fsync(file.fileno())
 
@@ -99,7 +104,7 @@ def check_absent(key: bytes, contents: Iterable[bytes]) -> None:
     digits, coded = key.hex().encode(), base64.b64encode(key).rstrip(b"=")
     spellings = (key, digits, digits.upper(), coded, coded.translate(bytes.maketrans(b"+/", b"-_")), repr(key).encode())
     if any(spelling in content for content in contents for spelling in spellings):
-        raise VerificationError("What would appear holds the key of the pseudonyms. Nothing was published.")
+        raise VerificationError("What would appear holds the key of pseudonyms or of counts. Nothing was published.")
 
 
 _CLOCK = r"(?:[T ,]+[0-9]{1,2}:[0-9]{2}[0-9:.,]*(?: ?[AaPp][Mm])?(?: ?(?:Z|[+-][0-9]{2}:?[0-9]{2}))?)?"

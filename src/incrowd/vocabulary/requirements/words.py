@@ -206,3 +206,31 @@ def with_class(
     if isinstance(requirement, Together) and any(part.on in (None, target) for part in requirement.on_columns):
         return requirement
     return Together((*parts, TCloseness(DEFAULT, target, "equal")))
+
+
+def with_purest(
+    requirement: KAnonymity | KnownTogether | Together, share: float | None, target: str | None
+) -> KAnonymity | KnownTogether | Together:
+    """The requirement with a bound on how pure groups may be, if there is one: no class has a larger share in any.
+
+    Examples
+    --------
+    >>> print(with_purest(KAnonymity(10), 0.9, "ill"))
+    10-anonymity and confidence in any value of ill of at most 0.9
+    """
+    if share is None:
+        return requirement
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
+        raise ParameterError("purest is a share above 0 and at most 1, for instance 0.9.")
+    parts = requirement.parts if isinstance(requirement, Together) else (requirement,)
+    return Together((*parts, ConfidenceCap(share, target)))
+
+
+def bounds_purity(requirement: KAnonymity | KnownTogether | Together, target: str | None) -> bool:
+    """Whether something is required of the class that keeps groups from being of one class, or nearly so.
+
+    t-closeness does not: with a t above the share of all other classes together, pure groups keep it.
+    """
+    parts = requirement.on_columns if isinstance(requirement, Together) else ()
+    bounds = (EntropyDiversity, RecursiveDiversity, ConfidenceCap)
+    return any(part.on in (None, target) and isinstance(part, bounds) for part in parts)

@@ -1,0 +1,127 @@
+"""What the user should know of what was asked for, and of what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from incrowd.drawing.wording import counted
+from incrowd.errors import Notice, named_option
+from incrowd.methods.catalog import find_method
+from incrowd.plan.release_plan import ReleasePlan, rare_names
+from incrowd.releases.job import Job, has_counts
+from incrowd.tables.reading.read import is_known
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
+from incrowd.vocabulary.requirements.words import bounds_purity
+
+LITTLE = 0.1  # of the cells: a release that shows less is of little use
+SMALL_GROUPS, LARGER_GROUPS = 50, 100
+"""Below, Blend's groups are mostly of one class (Adult, 14 quasi-identifiers: 55 % of the rows at k = 10); proposed."""
+
+
+def notices_asked(job: Job) -> Iterator[Notice]:
+    """What the user should know about what was asked for."""
+    if job.path is not None and job.path.is_file() and not is_known(job.path):
+        from incrowd.tables.reading.read import conversion_notice, converter_of
+
+        if (converter := converter_of(job.path)) is not None:
+            yield conversion_notice(converter)
+    if job.recipe.requirement.smallest_group == 1:
+        yield Notice("k-is-1", "k", "k=1 promises nothing: every row may be unique. Choose k of at least 5.")
+    if job.recipe.class_sensitive is None and job.recipe.target is not None:
+        message = "it is not stated whether the class is sensitive. Groups of one class reveal it: set class_sensitive."
+        yield Notice("class-not-said", job.recipe.target, message)
+    yield from _notices_of_classes(job)
+    if job.recipe.parameters.get("boxes") == "extremes":
+        message = "intervals end at numbers that somebody has, which helps to single people out. The default is splits."
+        yield Notice("extremes", "boxes", message)
+    release, key = job.outputs.release, job.key_file
+    if release is not None and key is not None and key.resolve().parent == release.resolve().parent:
+        message = "it lies in the folder of the release. Whoever has it can try any identifier: do not pass it on."
+        yield Notice("key-beside", key.name, message)
+    if has_counts(job.recipe) and not job.redraw:
+        message = (
+            "counts are exact, as you asked: whoever has two such releases of tables that differ by one row reads the "
+            "record off. The default draws them."
+        )
+        yield Notice("exact-counts", "redraw", message)
+    if job.seed is not None:
+        message = "a seed was set: whoever knows it and the program can undo the shuffling. For experiments only."
+        yield Notice("seeded", "seed", message)
+
+
+def _notices_of_classes(job: Job) -> Iterator[Notice]:
+    """What groups tell of the class, where the user asked for little that would keep them from it."""
+    recipe = job.recipe
+    if recipe.target is None or bounds_purity(recipe.requirement, recipe.target):
+        return
+    bound = named_option(purest=0.9)
+    if recipe.class_sensitive:
+        message = (
+            "it is sensitive, and what is required of it may leave groups of one class. Require entropy-l or alpha of "
+            f"it as well, for instance {bound}."
+        )
+        yield Notice("class-may-be-pure", recipe.target, message)
+    k = recipe.requirement.smallest_group
+    if find_method(recipe.method).counts and has_counts(recipe) and k < SMALL_GROUPS:
+        message = (
+            f"{k:,} is small for {find_method(recipe.method).name}, whose groups are alike in their class: many are of "
+            f"one class, and their counts tell much. Choose k = {LARGER_GROUPS}, or bound it: {bound}."
+        )
+        yield Notice("small-k", "k", message)
+
+
+def plan_notices(
+    plan: ReleasePlan, columns: Mapping[str, EncodedColumn], owners: Codes | None = None
+) -> Iterator[Notice]:
+    """Whether little is shown, which columns name what few people have, and whether a class is too rare for counts.
+
+    ``owners`` has the person of each row, if somebody may have several.
+    """
+    if plan.share_of_cells_shown < LITTLE:
+        message = (
+            f"less than {100 * LITTLE:.0f} % of the quasi-identifier cells show something. Try "
+            f"{'another method, ' if plan.link is None else ''}hierarchies, fewer quasi-identifiers or a smaller k."
+        )
+        yield Notice("little-shown", plan.method, message)
+    k = plan.requirement.smallest_group
+    if plan.counted and plan.schema.target is not None:
+        yield from _rare_class(columns[plan.schema.target], k, owners)
+    yield from _rare_values(plan, columns, k, owners)
+
+
+def _rare_values(
+    plan: ReleasePlan, columns: Mapping[str, EncodedColumn], k: int, owners: Codes | None
+) -> Iterator[Notice]:
+    """One sentence for all columns whose cells name values, bins or groups that fewer than k people have."""
+    rare = {name: rare_names(plan, name, columns[name], k, owners) for name in plan.names}
+    named = [name for name, many in rare.items() if many]
+    if not named:
+        return
+    many = sum(rare.values())
+    message = (
+        f"{many:,} {'value is' if many == 1 else 'values are'} in {_fewer(k, owners)} of the table, and released "
+        f"cells name {'it' if many == 1 else 'them'}, alone, in sets or in counts, and so the group of who has "
+        f"{'it' if many == 1 else 'them'}. {named_option(rarest=k)} keeps "
+        f"such values out; or coarsen or drop the {'column' if len(named) == 1 else 'columns'}."
+    )
+    yield Notice("rare-values", ", ".join(named), message)
+
+
+def _fewer(k: int, owners: Codes | None) -> str:
+    return f"fewer than {k:,} rows" if owners is None else f"rows of fewer than {k:,} persons"
+
+
+def _rare_class(target: EncodedColumn, k: int, owners: Codes | None) -> Iterator[Notice]:
+    counts, unit = target.counts, "row"
+    if owners is not None:
+        pairs = np.unique(owners.astype(np.int64) * target.width + target.codes)
+        counts, unit = np.bincount(pairs % target.width), "person"
+    fewest = int(counts[counts > 0].min(initial=k))
+    if fewest < k:
+        message = (
+            f"the rarest class has {counted(fewest, unit)}, fewer than k = {k:,}: no group can consist of it, and "
+            "learners will hardly tell it. Choose a smaller k, or join classes."
+        )
+        yield Notice("rare-class", target.name, message)

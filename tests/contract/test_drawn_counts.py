@@ -1,0 +1,119 @@
+"""Drawn counts, from a frame to a verified release: fixed by their key, whatever is asked for beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import polars as pl
+import pytest
+
+import incrowd
+from faults.people import at
+from incrowd.comparisons.datasets.invented import make_patients
+from incrowd.errors import ParameterError
+from incrowd.report.html import report_html
+from incrowd.vocabulary.counts_text import read_counts
+
+NAMES = ["age", "sex", "occupation", "insurance"]
+ASKED = {"quasi_identifiers": NAMES, "target": "readmitted", "class_sensitive": False, "k": 20, "form": "counts"}
+PATIENTS = make_patients(600).select("patient_id", *NAMES, "readmitted")
+
+
+@pytest.fixture(autouse=True)
+def private_home(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("home")))
+
+
+def released(table=PATIENTS, **asked):
+    return incrowd.release(table, **({"identifiers": ["patient_id"], "method": "infogain-mondrian"} | ASKED | asked))
+
+
+def looks(made):
+    """The texts of each group, with their rows."""
+    return Counter(made.table.select(NAMES).rows())
+
+
+def totals(made, name):
+    """How many rows have each value, by the counts of all groups."""
+    total = Counter()
+    for look, rows in looks(made).items():
+        members = read_counts(look[NAMES.index(name)])
+        assert sum(many for _, many in members) == rows
+        total.update(dict(members))
+    return total
+
+
+def test_the_same_is_asked_again_and_the_same_comes_out():
+    first, again = released(), released()
+    assert looks(first) == looks(again)
+    assert first.certificate["counts"]["are"] == "drawn"
+    assert first.certificate["counts"]["redraw"] == 2
+    assert first.certificate["counts"]["key"] == again.certificate["counts"]["key"]
+    assert {check.name for check in first.verdict.checks} >= {f"{name} drawn" for name in NAMES}
+    own = {name: set(PATIENTS[name].to_list()) for name in ("sex", "occupation", "insurance")}
+    assert all(set(totals(first, name)) <= values for name, values in own.items())
+
+
+def test_exact_counts_are_asked_for_and_say_what_they_tell():
+    made = released(redraw=0)
+    assert made.certificate["counts"] == {"are": "exact"}
+    assert totals(made, "occupation") == Counter(PATIENTS["occupation"].to_list())
+    assert "exact-counts" in {notice.code for notice in made.report.notices}
+    assert "Counts are exact" in report_html(made.report)
+    assert "Counts are drawn by a key" in report_html(released().report)
+    with pytest.raises(ParameterError, match="redraw is about counts"):
+        released(form="strict", redraw=0)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"method": "blend", "rarest": 10},
+        {"method": "kactus-plus"},
+        {"method": "kactus"},
+        {"method": "mondrian", "redraw": 7},
+        {"require": "entropy-l=1.4"},
+        {"purest": 0.8, "class_sensitive": True},
+        {"form": "pair"},
+        {"known_together": [(["age", "sex"], 30), (NAMES, 10)], "quasi_identifiers": None, "k": None},
+    ],
+    ids=str,
+)
+def test_they_are_verified_whatever_is_asked_for_beside_them(asked):
+    made = released(**asked)
+    assert made.verdict.passed
+    assert made.certificate["counts"]["are"] == "drawn"
+
+
+def test_persons_and_blocks_are_drawn_as_well(tmp_path):
+    visits = pl.concat([PATIENTS, PATIENTS[:200]]).with_columns(whose=pl.col("patient_id")).drop("patient_id")
+    made = released(visits, identifiers=None, person="whose", require="entropy-l=1.2")
+    assert made.verdict.passed
+    assert made.certificate["persons"]["requirement_counts"] == "persons"
+    PATIENTS.write_csv(tmp_path / "patients.csv")
+    with at("blocks"):
+        made = released(tmp_path / "patients.csv", to=tmp_path / "release.csv")
+    assert made.verdict.passed
+    assert made.certificate["counts"]["are"] == "drawn"
+
+
+def test_a_ledger_has_a_key_of_its_own_and_draws_the_same_again(tmp_path):
+    book = tmp_path / "book"
+    first, again = (released(ledger=book) for _ in range(2))
+    assert looks(first) == looks(again)
+    other = released(ledger=tmp_path / "another")
+    assert first.certificate["counts"]["key"] == again.certificate["counts"]["key"]
+    assert first.certificate["counts"]["key"] not in (
+        other.certificate["counts"]["key"],
+        released().certificate["counts"]["key"],
+    )
+
+
+def test_a_row_less_is_not_read_off():
+    """The totals of exact counts differ by the record; those of drawn ones by chance."""
+    whole, less = PATIENTS, PATIENTS[1:]
+    record = {name: Counter([PATIENTS[name][0]]) for name in ("sex", "occupation", "insurance")}
+    exact = [released(table, redraw=0) for table in (whole, less)]
+    assert all(totals(exact[0], name) - totals(exact[1], name) == own for name, own in record.items())
+    drawn = [released(table) for table in (whole, less)]
+    assert any(totals(drawn[0], name) - totals(drawn[1], name) != own for name, own in record.items())
