@@ -68,7 +68,7 @@ Bits = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
-class Boxes:
+class ClassBoxes:
     """What the classes of a release show."""
 
     names: tuple[str, ...]  # the quasi-identifiers
@@ -126,7 +126,7 @@ class Boxes:
 class Released:
     """A release as an attacker reads it."""
 
-    boxes: Boxes  # its classes
+    boxes: ClassBoxes  # its classes
     classes: Ints  # the class of each released row
     values: Mapping[str, Ints]
     widths: Mapping[str, int]  # how many codes each of those columns has
@@ -182,7 +182,7 @@ class Released:
             yield chances / chances.sum(axis=1, keepdims=True)
 
     def nearest(self, people: EncodedTable) -> Ints:
-        """The class of each person: the likeliest by counts; without counts see :meth:`Boxes.nearest`."""
+        """The class of each person: the likeliest by counts; without counts see :meth:`ClassBoxes.nearest`."""
         if not self.counted:
             return self.boxes.nearest(people)
         return np.concatenate([chances.argmax(axis=1) for chances in self.likely(people)]).astype(np.int64)
@@ -214,7 +214,7 @@ def read_released(frame: pl.DataFrame, table: EncodedTable, schema: Schema) -> R
     present = [name for name in schema.untouched if name in table.columns and _known_as(frame, name)]
     values = {name: _untouched(frame, schema[name], table) for name in present}
     widths = {name: table[name].width for name in present}
-    return Released(Boxes(names, cells, shown[order]), places[classes.ravel()], values, widths, units)
+    return Released(ClassBoxes(names, cells, shown[order]), places[classes.ravel()], values, widths, units)
 
 
 def _read_column(frame: pl.DataFrame, column: Column, table: EncodedTable) -> tuple[list[ReleasedCell], Ints, Ints]:

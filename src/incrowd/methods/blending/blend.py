@@ -199,7 +199,7 @@ class Blend:
             guidance = guided(table, kept, target, self.guide, randomness, owners)
         return [*empty, *gone], guidance
 
-    def _reasons(self, prepared: PreparedRows, made: Grouping, k: int) -> Reasons:
+    def _reasons(self, prepared: PreparedRows, made: BlendGroups, k: int) -> Reasons:
         """How often each attribute and the score were split, and what is hidden."""
         columns, target = prepared.features.columns, prepared.table[prepared.target]
         uses = zip([*(column.name for column in columns), "the score"], made.uses.tolist(), strict=True)
@@ -284,7 +284,7 @@ class Worth:
 
 
 @dataclass(frozen=True, eq=False)
-class Grouping:
+class BlendGroups:
     """The group of every row, how many there are, and how often each attribute, and last the score, was split."""
 
     groups: Codes
@@ -292,7 +292,7 @@ class Grouping:
     uses: Ints
 
 
-def split_rows(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth) -> Grouping:
+def split_rows(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth) -> BlendGroups:
     """Split all rows while a split is left whose parts may both be released.
 
     ``marks`` are :meth:`Judge.of_rows` of the rows.
@@ -305,7 +305,7 @@ def split_rows(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth) -
         orders = np.vstack([orders, sorted_by_person(owners, int(owners.max(initial=-1)) + 1)])
     growing = _Growing(rows, orders, judge, marks)
     count = growing.by_size() if judge.counts_only else growing.asking()
-    return Grouping(growing.groups, count, growing.uses)
+    return BlendGroups(growing.groups, count, growing.uses)
 
 
 def _kernel_rows(features: RowFeatures, worth: Worth) -> RowTable:
