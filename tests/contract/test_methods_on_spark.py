@@ -22,7 +22,7 @@ from incrowd.rows.spark.session import EXACT, set_for_a_while, unpacked
 from incrowd.tables.recipe import Recipe
 from incrowd.testing.methods import attempt, check_kept
 from incrowd.testing.tables import AWKWARD, BlockedEngine
-from incrowd.vocabulary.randomness import SeededRandomness
+from incrowd.vocabulary.randomness import SeededRandomness, seeded_key
 from incrowd.vocabulary.resources import Clock
 from support.engines import SparkEngine
 from support.spark_session import local_session, spark_release
@@ -108,7 +108,7 @@ def test_the_whole_way_and_the_same_groups_as_in_blocks(name, spark, path, tmp_p
     assert Counter(released["note"]) <= Counter(people()["note"])
     assert set(released["Note"]) == {None, *(f"n{i}" for i in range(7))}
 
-    job, chance = Job(path, recipe), SeededRandomness(5)
+    job, chance = Job(path, recipe, counts_key=seeded_key(5)), SeededRandomness(5)
     rows, tables, beside = local_blocks
     local = LocalBlocks(rows.blocks.rows, lambda place: tables[place])
     population = BlockedPopulation.of(local, rows.schema, chance)
