@@ -73,7 +73,7 @@ def test_a_frame_gives_a_frame(session, path, tmp_path):
 def test_counts_are_released_and_verified_and_pairs_refused(session, path, tmp_path):
     asked = ASKED | {"quasi_identifiers": ["age", "job", "smoker"], "method": "infogain-mondrian"}
     drawn = release(session.read.parquet(str(path)), **asked, form="counts", to=tmp_path / "drawn")
-    assert {f"{name} drawn" for name in asked["quasi_identifiers"]} <= {check.name for check in drawn.verdict.checks}
+    assert {"age drawn", "job drawn", "smoker drawn"} <= {check.name for check in drawn.verdict.checks}
     made = release(session.read.parquet(str(path)), **asked, form="counts", redraw=0, to=tmp_path / "out")
     assert made.verdict.passed
     plain = decode(pl.read_parquet(tmp_path / "out" / "*.parquet"), certificate=made.certificate, deals=1)
