@@ -252,7 +252,7 @@ def counts_sentence(facts: Facts) -> str | None:
         case {"are": "drawn", "redraw": int(rows)}:
             return (
                 f"Counts are drawn by a key, from the rows of a group and {counted(rows, 'row')} that may be any of "
-                "the table: each is right on average, none is exact, and asking again gives the same ones."
+                "the table: none is exact, and asking again gives the same ones."
             )
         case {"are": "exact"}:
             return (
