@@ -118,7 +118,8 @@ class Case:
             request |= {"table": put(visits(), request["table"])} | keyed_columns(folder)
             request |= {"identifiers": ["family", *unknown], "repeats": ["family", *unknown]}
         if self.persons:
-            request |= {"table": put(returning(), request["table"]), "person": "patient", "identifiers": unknown}
+            rows = misspelled() if self.persons == "misspelled" else returning()
+            request |= {"table": put(rows, request["table"]), "person": "patient", "identifiers": unknown}
             request |= LINKED.get(self.persons, {})
             if self.persons == "two tables":
                 request |= two_tables(folder)
@@ -140,8 +141,9 @@ LINKED: dict[str, dict[str, Any]] = {
     "linked": {"keep_link": True, "method": None},
     "ordered": {"keep_link": True, "method": None, "order": "born"},
     "known rows": {"keep_link": True, "method": None, "known_rows": 2},
+    "misspelled": {"person_ids": "normalised"},
 }
-"""What is asked beside the person, where recipients can follow persons."""
+"""What is asked beside the person: whether recipients can follow persons, and how these are spelled."""
 
 
 def returning() -> pl.DataFrame:
@@ -153,6 +155,14 @@ def returning() -> pl.DataFrame:
         pl.Series("patient", [f"p{int(number) * 37 % 101:03d}" for number in who]),
         pl.Series("sex", sex[who]),
         pl.Series("job", job[who]),
+    )
+
+
+def misspelled() -> pl.DataFrame:
+    """The same, every other row with a space of no width in its person."""
+    seen = pl.col("patient").str.replace("p", "p\u200b")
+    return returning().with_columns(
+        pl.when(pl.int_range(pl.len()) % 2 == 0).then(seen).otherwise("patient").alias("patient")
     )
 
 

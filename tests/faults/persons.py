@@ -10,6 +10,7 @@ import polars as pl
 
 from faults.planting import BLOCKS, MEMORY, plant
 
+SPELLED = "incrowd.tables.reading.persons:normalised"
 OWNERS = "incrowd.tables.reading.persons:owners_of"
 NUMBERS = "incrowd.tables.streams.gathering:PersonNumbers.add"
 DRAFT = "incrowd.rows.memory.held:EmbeddedEngine.draft"
@@ -35,6 +36,12 @@ def two_persons_are_one_too_few(original, source, persons):
     halves = np.arange(len(owners.codes)) % 2
     codes = np.unique(2 * owners.codes + halves, return_inverse=True)[1].astype(np.int32)
     return replace(owners, codes=codes, persons=int(codes.max()) + 1)
+
+
+@plant(SPELLED, persons="misspelled", **FEW)
+def what_nobody_sees_makes_another_person(original, text):
+    """A person whose key has a space of no width in some rows is two."""
+    return text.strip().casefold()
 
 
 @plant(NUMBERS, (BLOCKS,), persons="unlinked")

@@ -29,6 +29,13 @@ OWNED = "owned"
 """The table of released rows with the number of the ``person`` of each; columns by position, as in ``released``."""
 _BATCH = 250_000  # rows
 _NOBODY = -1
+_IGNORABLE = [  # control characters that are no spaces, and what Unicode calls ignorable by default
+    *((0x00, 0x08), (0x0E, 0x1B), (0x7F, 0x84), (0x86, 0x9F), (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C)),
+    *((0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F)),
+    *((0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3)),
+    *((0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)),
+]
+_WITHOUT_IGNORABLE = {point: None for first, last in _IGNORABLE for point in range(first, last + 1)}
 _SPACES = "".join(map(chr, [*range(9, 14), *range(28, 33)]))  # what Python strips of ASCII
 
 
@@ -176,19 +183,23 @@ def _cells(table: InputTable, name: str) -> CodedCells:
 
 
 def normalised_words(words: Any) -> Any:
-    """Texts without what people write differently: the form of letters, spaces around, case, zeros before a number."""
+    """Texts without what people write differently.
+
+    That is the form of letters, spaces around, characters that nobody sees, case, zeros before a number.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not pc.all(pc.string_is_ascii(words)).as_py():
         return pa.array([_plain(word) for word in words.to_pylist()], pa.large_string())
-    bare = pc.ascii_lower(pc.ascii_trim(words, _SPACES))
+    seen = pc.replace_substring_regex(words, r"[\x00-\x08\x0e-\x1b\x7f]", "")
+    bare = pc.ascii_lower(pc.ascii_trim(seen, _SPACES))
     short = pc.replace_substring_regex(bare, r"(^|\D)0+(\d)", r"\1\2")
     return pc.replace_substring_regex(short, r"(?s)^0+(.)", r"\1")
 
 
 def _plain(word: str) -> str:
-    bare = unicodedata.normalize("NFKC", word).strip().casefold()
+    bare = unicodedata.normalize("NFKC", word.translate(_WITHOUT_IGNORABLE)).strip().casefold()
     short = re.sub("[0-9]+", lambda number: number[0].lstrip("0") or "0", bare)
     return short.lstrip("0") or short[-1:]
 

@@ -174,8 +174,10 @@ class Counting:
 
     def _undecidable(self) -> Iterator[NotCounted]:
         """Quasi-identifiers with hidden cells of which the table has too few rows to tell anything."""
-        for cells in self.cells:
-            if cells.open.any() and RARER * cells.rows > (cells.rows + 2) * cells.errors:
+        nothing = np.zeros(self.rows, np.int64)
+        for at, cells in enumerate(self.cells):
+            people = self._told((), at, nothing)[1]
+            if cells.open.any() and RARER * people.rows > (people.rows + 2) * people.errors:
                 yield NotCounted(cells.name, TOO_FEW)
 
     def count(self, without: Collection[str]) -> _Count:
@@ -219,8 +221,8 @@ class Counting:
         rows = np.flatnonzero(cells.open)
         sets = cells.allowed[rows]
         for view in self._views[name]:
-            rows_told, people = self._told((name,), at, view.codes)
-            rules = rules_of(view.codes[rows_told] * cells.width + people.values, view.width, people)
+            xs, people = self._told((name,), at, view.codes)
+            rules = rules_of(xs * cells.width + people.values, view.width, people)
             if rules is not None:
                 sets = joined(rules.narrowed(view.codes[rows], cells, rows), sets, cells.sets)
         return self._narrow((name,), at, rows, sets)
@@ -273,40 +275,39 @@ class Counting:
         key, cells = (*pair, at), self.cells[at]
         if key not in self._pairs:
             first, second = (self._in_pairs[name] for name in pair)
-            xs = first.codes * second.width + second.codes
-            rows, people = self._told(pair, at, xs)
+            xs, people = self._told(pair, at, first.codes * second.width + second.codes)
             if people is cells:
                 crowds = [self._crowd(name, at) for name in pair]
             else:
-                crowds = [_crowd(column, people, rows) for column in (first, second)]
+                widths, codes = (first.width, second.width), np.divmod(xs, second.width)
+                crowds = [_crowd(one, width, people) for one, width in zip(codes, widths, strict=True)]
             members = Crowd(crowds[0], second.width), Crowd(crowds[1])
-            self._pairs[key] = rules_of(
-                xs[rows] * cells.width + people.values, first.width * second.width, people, members
-            )
+            self._pairs[key] = rules_of(xs * cells.width + people.values, first.width * second.width, people, members)
         return self._pairs[key]
 
     def _crowd(self, name: str, at: int) -> Codes:
         """How many people have each value of a column and of a quasi-identifier."""
         if (name, at) not in self._crowds:
-            self._crowds[name, at] = _crowd(self._in_pairs[name], self.cells[at], slice(None))
+            column = self._in_pairs[name]
+            self._crowds[name, at] = _crowd(column.codes, column.width, self.cells[at])
         return self._crowds[name, at]
 
-    def _told(self, columns: Sequence[str], at: int, xs: Codes) -> tuple[Codes | slice, OpenCells]:
-        """The rows from which it is learned what columns tell of a quasi-identifier, and its cells there.
+    def _told(self, columns: Sequence[str], at: int, xs: Codes) -> tuple[Codes, OpenCells]:
+        """From what it is learned what columns (``xs``) tell of a quasi-identifier: values of x, and its cells there.
 
-        Of what a person has once, its rows tell the same again and again: no two of them have the same x and value.
-        Who has none of the other columns tells nothing of them.
+        Rows of one person with the same x and value count once, for others predict a person's value. Who has none of
+        the columns tells nothing of them.
         """
-        cells, names = self.cells[at], {*columns, self.cells[at].name}
-        if self.owners is None or self.idle is None:
-            return slice(None), cells
-        rows = np.flatnonzero(~self.idle) if names - self.of_persons else np.arange(self.rows)
-        if names & self.of_persons:
-            keys = compact(compact(xs[rows])[1] * cells.width + cells.values[rows])[1]
-            whose = self.owners[rows]
-            rows = rows[np.unique(keys * (int(whose.max(initial=0)) + 1) + whose, return_index=True)[1]]
-        values = cells.values[rows]
-        return rows, replace(cells, values=values, people=np.bincount(values, minlength=cells.width))
+        cells, values, owners = self.cells[at], self.cells[at].values, self.owners
+        if owners is None:
+            return xs, cells
+        if self.idle is not None and {*columns, cells.name} - self.of_persons:
+            there = ~self.idle
+            xs, values, owners = xs[there], values[there], owners[there]
+        keys, numbers = compact(xs * cells.width + values)
+        people = int(owners.max(initial=0)) + 1
+        xs, values = np.divmod(keys[np.unique(numbers * people + owners) // people], cells.width)
+        return xs, replace(cells, values=values, people=np.bincount(values, minlength=cells.width))
 
     @cached_property
     def _labels(self) -> list[Codes]:
@@ -367,9 +368,9 @@ class Counting:
         return Remedy(tuple(out), min(one.effective_k for one in left.sets)) if out else None
 
 
-def _crowd(column: _Column, cells: OpenCells, rows: Codes | slice) -> Codes:
-    counts = np.bincount(column.codes[rows] * cells.width + cells.values, minlength=column.width * cells.width)
-    return counts.reshape(column.width, cells.width)
+def _crowd(codes: Codes, width: int, cells: OpenCells) -> Codes:
+    counts = np.bincount(codes * cells.width + cells.values, minlength=width * cells.width)
+    return counts.reshape(width, cells.width)
 
 
 def _views(column: UnchangedColumn) -> Iterator[_Column]:

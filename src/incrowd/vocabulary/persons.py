@@ -35,7 +35,7 @@ _A_PERSON = "A household or a firm is a person, too. Without it every row is a p
 PersonIds = Annotated[
     str | None,
     Option(
-        "Whether spellings of a person that differ in case, spaces or zeros before numbers are the same.",
+        "Whether persons spelled alike but for case, spaces, invisible characters or zeros before numbers are the same.",
         Kind.CHOICE,
         "exact|normalised",
         more="If you do not say, persons that look alike are refused.",
