@@ -121,8 +121,8 @@ class Case:
             rows = misspelled() if self.persons == "misspelled" else returning()
             request |= {"table": put(rows, request["table"]), "person": "patient", "identifiers": unknown}
             request |= LINKED.get(self.persons, {})
-            if self.persons == "two tables":
-                request |= two_tables(folder)
+            if self.persons in ("two tables", "orphans"):
+                request |= two_tables(folder, orphans=self.persons == "orphans")
         if self.engine == "spark":
             request["run"] = Run(engine="spark")
         if self.hierarchies:
@@ -166,17 +166,19 @@ def misspelled() -> pl.DataFrame:
     )
 
 
-def two_tables(folder: Path) -> dict[str, Any]:
-    """Patients with what does not change, and beside them what happened."""
+def two_tables(folder: Path, *, orphans: bool = False) -> dict[str, Any]:
+    """Patients with what does not change, and beside them what happened, perhaps also to others, which is kept."""
     rows = returning()
-    static, events = ["patient", "sex", "job"], ["patient", "age", "born", "diagnosis", "ill"]
-    table = put(rows.select(static).unique("patient", maintain_order=True), folder / "patients.csv")
+    static, events = ["patient", "sex", "job", "ward"], ["patient", "age", "born", "diagnosis", "ill"]
+    patients = rows.select(static).unique("patient", maintain_order=True)
+    table = put(patients[9:] if orphans else patients, folder / "patients.csv")
     asked = {"person": None, "identifiers": [], "repeats": [], "drop": [], "private": []}
     return {
         **asked,
         "table": table,
         "with_table": put(rows.select(events), folder / "events.csv"),
         "key_column": "patient",
+        "orphans": "keep" if orphans else None,
         "quasi_identifiers": ["sex", "job", "age", "born"],
         "order": "born",
         "method": None,

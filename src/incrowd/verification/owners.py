@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -155,6 +155,12 @@ class Owners:
         first = np.unique(self.of_words, return_index=True)[1]
         return [str(key) for key in plain.take(first).to_pylist()]
 
+    def spelled_in_order(self) -> dict[str, str]:
+        """The persons in the order of their first rows, and how each is spelled."""
+        people, first = np.unique(self.codes[self.codes >= 0], return_index=True)
+        words, spelled = self.words.to_pylist(), np.unique(self.of_words, return_index=True)[1]
+        return {self.keys[person]: words[spelled[person]] for person in people[np.argsort(first)].tolist()}
+
     def spelled(self) -> Any:
         """A PyArrow table of the texts, and the person that each means."""
         import pyarrow as pa
@@ -202,6 +208,27 @@ def _plain(word: str) -> str:
     bare = unicodedata.normalize("NFKC", word.translate(_WITHOUT_IGNORABLE)).strip().casefold()
     short = re.sub("[0-9]+", lambda number: number[0].lstrip("0") or "0", bare)
     return short.lstrip("0") or short[-1:]
+
+
+def with_rows_of(table: InputTable, persons: Persons, spelled: Mapping[str, str]) -> InputTable:
+    """The input with one more row, without values, for each of these persons that has none."""
+    import pyarrow as pa
+
+    there, before = set(Owners.of(table, persons).keys), f"{TABLE}_without_some"
+    words = [word for key, word in spelled.items() if key not in there]
+    if not words:
+        return table
+    kind = table.kind(persons.column)
+    cell = "word" if kind.startswith("ENUM") else f"word::{kind}"
+    table.connection.execute(f"ALTER {'TABLE' if table.copied else 'VIEW'} {TABLE} RENAME TO {before}")
+    table.connection.register("added_words", pa.table({"word": pa.array(words, pa.string())}))
+    listed = ", ".join(cell if name == persons.column else "NULL" for name in table.names)
+    table.connection.execute(
+        f"CREATE TEMP TABLE {TABLE} AS SELECT * FROM {before} UNION ALL SELECT {listed} FROM added_words"
+    )
+    if table.copied:
+        table.connection.execute(f"DROP TABLE {before}")
+    return replace(table, rows=table.rows + len(words), copied=True)
 
 
 # Dates of a person's rows, as days since the first of them.
