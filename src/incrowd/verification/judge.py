@@ -138,8 +138,8 @@ def _judged(
         )
     checks += [_left_out(request, verdict, original, owners)]
     both = (counted, of_persons)
-    if not any(one is not None and (one.given_back or one.by) for one in both):
-        counted, of_persons = (one and _by_known_rows(one, request, verdict) for one in both)
+    undone = any(one is not None and (one.given_back or one.by) for one in both)
+    counted, of_persons = (one and _by_known_rows(one, request, verdict, undone=undone) for one in both)
     return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted, beside=of_persons)
 
 
@@ -150,14 +150,18 @@ def _spelled_in_order(file: InputFile, request: Request) -> dict[str, str]:
         return Owners.of(InputTable.open(connection, file, request.scratch), request.persons).spelled_in_order()
 
 
-def _by_known_rows(counted: UnchangedCounts, request: Request, verdict: Verdict) -> UnchangedCounts:
+def _by_known_rows(counted: UnchangedCounts, request: Request, verdict: Verdict, *, undone: bool) -> UnchangedCounts:
     """Where some rows of a person may be known, as many share them as was counted, if nothing is given back.
 
-    What is given back is not counted beside known rows; then those with the same whole history are, who are fewer.
+    What is given back is not counted beside known rows; then those with the same whole history are, who are fewer. The
+    advice leaves out all that gives something back.
     """
     persons = verdict.sizes.persons
     if request.persons is None or request.persons.known_rows is None or persons is None:
         return counted
+    if undone:
+        advice = counted.advice and replace(counted.advice, effective_k=persons.smallest)
+        return replace(counted, advice=advice)
     sets = tuple(replace(one, effective_k=persons.smallest, people_below_k=0) for one in counted.sets)
     return replace(counted, sets=sets, people_below_k=0, advice=None)
 
@@ -174,7 +178,7 @@ def _with_owners(request: Request, table: InputTable) -> tuple[InputTable, Owner
     owners, order = Owners.of(table, request.persons), request.persons.order
     if order is None or order not in request.role(Role.QUASI_IDENTIFIER):
         return table, owners
-    return with_days(table, owners, order), owners
+    return with_days(table, owners, order)
 
 
 def _followed(connection: Any, expected: Expected, beside: PersonsTable | None, request: Request) -> Iterator[Check]:

@@ -57,6 +57,8 @@ class Owners:
         The input row of each released row.
     strangers
         For each person whether another table, which has all of them, does not have it.
+    dates
+        For each input row the day that puts it in order, where the release shows days since the first; NaN if missing.
     """
 
     persons: Persons
@@ -66,6 +68,7 @@ class Owners:
     alike: int = 0
     origin: npt.NDArray[np.intp] | None = None
     strangers: npt.NDArray[np.bool_] | None = None
+    dates: npt.NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, table: InputTable, persons: Persons) -> Owners:
@@ -234,16 +237,16 @@ def with_rows_of(table: InputTable, persons: Persons, spelled: Mapping[str, str]
 # Dates of a person's rows, as days since the first of them.
 
 
-def with_days(table: InputTable, owners: Owners, name: str) -> InputTable:
+def with_days(table: InputTable, owners: Owners, name: str) -> tuple[InputTable, Owners]:
     """The input with days since the person's first row in a column of dates; itself if its cells are no dates.
 
-    A row without a date, or without a person, has no days.
+    A row without a date, or without a person, has no days. The dates themselves are kept with the persons.
     """
     import pyarrow as pa
 
     days = _days(table, name)
     if days is None:
-        return table
+        return table, owners
     since, whose = days.copy(), owners.codes
     dated = np.isfinite(days) & (whose >= 0)
     first = np.full(int(whose.max(initial=0)) + 1, np.inf)
@@ -259,7 +262,7 @@ def with_days(table: InputTable, owners: Owners, name: str) -> InputTable:
     )
     if table.copied:
         table.connection.execute(f"DROP TABLE {before}")
-    return replace(table)
+    return replace(table), replace(owners, dates=days)
 
 
 def _days(table: InputTable, name: str) -> npt.NDArray[np.float64] | None:

@@ -60,6 +60,7 @@ def count_unchanged(
     people_times_sets: int = SETS_AT_MOST,
     owners: Codes | None = None,
     linked: bool = False,
+    facts: Sequence[QuasiIdentifier] = (),
 ) -> UnchangedCounts:
     """What unchanged columns give back of a release, and who is alone by them.
 
@@ -77,6 +78,8 @@ def count_unchanged(
         The person of each row, if somebody may have several: then groups are as large as they have persons.
     linked
         Whether recipients can follow persons: then a group is everybody with the same classes, as often.
+    facts
+        What is known of rows beside each set of quasi-identifiers, and is in no column of the release.
 
     Examples
     --------
@@ -86,8 +89,10 @@ def count_unchanged(
     >>> counts.effective_k, counts.given_back, counts.advice
     (20, 40, Remedy(columns=('code',), effective_k=40))
     """
-    cells = [own_cells(one) for one in quasi_identifiers]
-    counting = Counting(cells, quasi_identifiers, unchanged, known, pair_tests, owners, linked)
+    quasi, names = [*quasi_identifiers, *facts], tuple(one.name for one in facts)
+    together = [replace(one, names=(*one.names, *names)) for one in known]
+    cells = [own_cells(one) for one in quasi]
+    counting = Counting(cells, quasi, unchanged, together, pair_tests, owners, linked, facts=frozenset(names))
     return counting.counts(people_times_sets)
 
 
@@ -148,6 +153,7 @@ class Counting:
     linked: bool = False
     of_persons: frozenset[str] = frozenset()  # columns that a person has once, whatever its number of rows
     idle: Bools | None = None  # rows of persons that have only these
+    facts: frozenset[str] = frozenset()  # what is known beside quasi-identifiers, and is in no column
     _singles: dict[tuple[str, int], _Narrow] = field(default_factory=dict)
     _pairs: dict[tuple[str, str, int], GiveBackRules | None] = field(default_factory=dict)
     _crowds: dict[tuple[str, int], Codes] = field(default_factory=dict)
@@ -155,12 +161,16 @@ class Counting:
     def counts(self, people_times_sets: int) -> UnchangedCounts:
         """Everything that is told of unchanged columns."""
         first = self.count(())
+        columns = [cells for cells in self.cells if cells.name not in self.facts]
         return UnchangedCounts(
             rows=self.rows,
-            sets=first.sets,
+            sets=tuple(
+                replace(one, columns=tuple(name for name in one.columns if name not in self.facts))
+                for one in first.sets
+            ),
             people_below_k=first.people_below_k,
-            hidden_cells=sum(int(cells.open.sum()) for cells in self.cells),
-            given_back=first.cells,
+            hidden_cells=sum(int(cells.open.sum()) for cells in columns),
+            given_back=sum(int(first.back[cells.name].sum()) for cells in columns),
             by=first.by,
             alone=count_alone(self.unchanged, self.rows, people_times_sets, self.owners, linked=self.linked),
             not_counted=(*self._undecidable(), *first.not_counted),

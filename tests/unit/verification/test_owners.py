@@ -133,16 +133,18 @@ def test_dates_are_days_since_the_first_row_of_their_person(kind, day, copy, tmp
     numbers = [5, 2, 9, None, 4]
     days = [None if n is None else day.format(n) if day else dt.date(2024, 3, n) for n in numbers]
     table = read(pl.DataFrame({"who": ["a", "b", "a", "a", None], "day": days}), tmp_path, kind, copy=copy)
-    dated = with_days(table, Owners.of(table, Persons("who")), "day")
+    dated, whose = with_days(table, Owners.of(table, Persons("who")), "day")
     rows = dated.connection.execute(f"SELECT c1 FROM {TABLE}").fetchall()
     assert [cell for (cell,) in rows] == [0, 0, 4, None, None]
     assert dated.kind("day") == "BIGINT"
+    assert [None if np.isnan(day) else day - 19782 for day in whose.dates] == numbers  # since the last of February
 
 
 def test_what_is_no_date_stays_as_it_is(tmp_path):
     for cells in (["1", "2"], ["2024-01-01", "soon"]):
         table = read(pl.DataFrame({"who": ["a", "a"], "day": cells}), tmp_path)
-        assert with_days(table, Owners.of(table, Persons("who")), "day") is table
+        owners = Owners.of(table, Persons("who"))
+        assert with_days(table, owners, "day") == (table, owners)
 
 
 # who is alone, and effective k
