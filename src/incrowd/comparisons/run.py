@@ -132,6 +132,10 @@ def compare(
     person: str | None = None,
     person_ids: str | None = None,
     missing_persons: str | None = None,
+    keep_link: bool = False,
+    known_rows: int | None = None,
+    count_known: bool = False,
+    order: str | None = None,
     feeding: Feeding | None = None,
     discretize: str | None = None,
     hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
@@ -173,6 +177,9 @@ def compare(
     person, person_ids, missing_persons
         The column that says whose row it is, and how it is read, as for :func:`incrowd.release`: persons are split, and
         releases keep k persons. Nobody is learned from and tested on; splits that would do so are refused.
+    keep_link, known_rows, count_known, order
+        Releases in which persons can be followed, as for :func:`incrowd.release`: k persons share a history, or any so
+        many rows of one, and the methods are those that promise it.
     feeding
         How learners take sets, intervals and bins, see :mod:`incrowd.comparisons.feeding`.
     discretize
@@ -219,6 +226,8 @@ def compare(
         "recipe": recipe,
     }
     named |= {"person": person, "person_ids": person_ids, "missing_persons": missing_persons}
+    named |= {"keep_link": keep_link or None, "known_rows": known_rows, "count_known": count_known or None}
+    named |= {"order": order}
     named |= {"hierarchies": hierarchies, "reading": reading, **wishes}
     stated, _ = beside_recipe(named, stated_by)
     question = Question(
@@ -266,6 +275,7 @@ def stated_by(recipe: Recipe) -> dict[str, Any]:
         "person": next(iter(recipe.named(Role.PERSON)), None),
         "person_ids": recipe.person_ids,
         "missing_persons": recipe.missing_persons,
+        **{name: getattr(recipe, name) or None for name in ("keep_link", "known_rows", "count_known", "order")},
         **{name: getattr(recipe, name) for name in _WISHES},
     }
 
@@ -296,6 +306,7 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     people = min(len(rows) if subject.persons is None else subject.persons.take(rows).count for rows in trained)
     ks = tuple(sorted(set(question.ks))) if question.ks else possible_ks(people)
     chosen = choices([UNPROTECTED, MAJORITY, *(question.methods or default_methods(subject, question.preferences))])
+    _check_followed(subject, chosen)
     learners, jobs = learner_names(question.learners), question.cores
     cost = None
     if timed:
@@ -348,7 +359,11 @@ def _results(prepared: Prepared, kept: Results, digest: str, watch: Watcher) -> 
 
 
 def default_methods(subject: Subject, preferences: Preferences = INDIFFERENT) -> tuple[str, ...]:
-    """The methods to compare where none is named: those that can do what is preferred."""
+    """The methods to compare where none is named: those that can do what is preferred, or that is promised."""
+    if subject.followed is not None and subject.followed.method is not None:
+        name, parameters = subject.followed.method
+        settings = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
+        return (f"{name}({settings})" if settings else name,)
     with_hierarchies = any(column.hierarchy is not None for column in subject.schema.columns)
     usual = (*METHODS, *(WITH_HIERARCHIES if with_hierarchies else ()))
     able = []
@@ -357,6 +372,21 @@ def default_methods(subject: Subject, preferences: Preferences = INDIFFERENT) ->
             check_preferences(name, preferences)
             able.append(name)
     return tuple(able)
+
+
+def _check_followed(subject: Subject, chosen: Sequence[Choice]) -> None:
+    """Refuse methods that promise something else than what is asked of persons who can be followed."""
+    if subject.followed is None or subject.followed.method is None:
+        return
+    name, parameters = subject.followed.method
+    for choice in chosen:
+        other = choice.method != name or any(
+            dict(choice.parameters).get(key, value) != value for key, value in parameters.items()
+        )
+        if other and not choice.is_standard:
+            raise ParameterError(
+                f"{choice} does not promise what is asked of persons who are followed. Name no method."
+            )
 
 
 def possible_ks(people: int) -> tuple[int, ...]:
