@@ -225,8 +225,8 @@ def _together(job: Job, held: tuple[InMemory, InMemory], own: Codes, of_events: 
         if job.events.orphans == "refuse":
             verb = "is" if orphans == 1 else "are"
             raise SchemaError(
-                f"There {verb} {known}. Add them there; or leave them out: {named_option(orphans='drop')}; or keep them, "
-                f"with a row without values there: {named_option(orphans='keep')}."
+                f"There {verb} {known}. Add them there; or leave them out: {named_option(orphans='drop')}; or keep "
+                f"them, with a row without values there: {named_option(orphans='keep')}."
             )
         kept = np.flatnonzero(owners >= 0)
         events, owners = events.reordered(kept), owners[kept]

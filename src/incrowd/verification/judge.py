@@ -67,11 +67,12 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
 
 def _required_check(request: Request) -> Check:
     """All that is promised of two tables was recounted of one of them."""
-    asked, *counted = (
-        set(one.parts if isinstance(one, Together) else (one,))
-        for one in (request.together, request.requirement, request.static and request.static.requirement)
+    assert request.static is not None
+    asked, own, of_persons = (
+        frozenset[object](one.parts if isinstance(one, Together) else (one,))
+        for one in (request.together, request.requirement, request.static.requirement)
     )
-    left = asked - set.union(*counted)
+    left = asked - own - of_persons
     return Check("required of both", not left, f"{len(left)} of {len(asked)} promises are of neither table")
 
 

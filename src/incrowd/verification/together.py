@@ -35,7 +35,8 @@ class CodedTable:
     @property
     def names(self) -> frozenset[str]:
         """The names of all columns, and of what is known beside them."""
-        return frozenset(one.name for one in (*self.quasi_identifiers, *self.unchanged, *self.facts))
+        quasi = (*self.quasi_identifiers, *self.facts)
+        return frozenset([*(one.name for one in quasi), *(one.name for one in self.unchanged)])
 
     def beside(self, other: CodedTable) -> CodedTable:
         """The same, with other names for columns that another table has, too."""

@@ -38,7 +38,7 @@ _A_PERSON = "A household or a firm is a person, too. Without it every row is a p
 PersonIds = Annotated[
     str | None,
     Option(
-        "Whether persons spelled alike but for case, spaces, invisible characters or zeros before numbers are the same.",
+        "Whether persons spelled alike but for case, edge spaces, unseen characters or leading zeros are the same.",
         Kind.CHOICE,
         "exact|normalised",
         more="If you do not say, persons that look alike are refused.",

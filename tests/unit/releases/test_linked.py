@@ -224,7 +224,7 @@ DAY = pl.col("day").str.to_date()
 def test_an_unchanged_date_beside_days_since_the_first_row_is_refused(known):
     """Days are counted from the first row, and a date two days later tells which day that was."""
     table = visits(persons=300).with_columns(left=DAY + pl.duration(days=2))
-    with pytest.raises(VerificationError, match="left gives back day as a date.* effective k is then [4-9]"):
+    with pytest.raises(VerificationError, match=r"left gives back day as a date.* effective k is then [4-9]"):
         incrowd.release(table, **{**ASKED, **BESIDE, **known})
     despite = incrowd.release(table, **{**ASKED, **BESIDE, **known}, despite_unchanged=True)
     stated = despite.certificate["unchanged_columns"]

@@ -349,5 +349,5 @@ def test_who_is_alone_by_both_tables_is_refused():
 def test_an_unchanged_date_of_events_is_refused_where_days_are_shown():
     patients, events = tables(persons=300)
     dated = events.with_columns(left=pl.col("day") + pl.duration(days=1))
-    with pytest.raises(VerificationError, match="left gives back day as a date[.]"):
+    with pytest.raises(VerificationError, match=r"left gives back day as a date[.]"):
         incrowd.release(patients, with_table=dated, **ASKED)

@@ -97,8 +97,8 @@ def check_k_alone(requirement: Requirement) -> int:
     """k; raises if anything is required beside it."""
     if not isinstance(requirement, KAnonymity):
         raise RequirementError(
-            "With a number of known rows k is promised, and nothing beyond it yet. Leave the other requirements out, or "
-            "promise whole histories."
+            "With a number of known rows k is promised, and nothing beyond it yet. Leave the other requirements "
+            "out, or promise whole histories."
         )
     return requirement.k
 

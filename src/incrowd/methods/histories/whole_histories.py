@@ -87,9 +87,11 @@ class HistoryRows:
 
     @property
     def rows(self) -> int:
+        """How many there are."""
         return self.table.height
 
     def sample(self) -> EncodedTable:
+        """All of them."""
         return self.table
 
     def contingency(self, name: str) -> Ints:
@@ -102,11 +104,13 @@ class HistoryRows:
         names: tuple[str, ...],
         most: int | None = None,  # noqa: ARG002, all persons are enough, too
     ) -> Presence:
+        """Who has which values, all in one cell."""
         codes = tuple(self.table[name].codes for name in names)
         return Presence(np.zeros(self.rows, np.int64), self.owners, codes)
 
     @property
     def as_population(self) -> Population:
+        """The same to who checks types: a judge asks nothing else."""
         return cast(Population, self)
 
 
@@ -275,7 +279,7 @@ class ShownHistories:
     def _tuples(self) -> Ints:
         """For each seat the number of its tuple in its history."""
         keys = self.history_of_group[self.group_of] * (int(self._looks.max(initial=0)) + 1) + self._looks
-        return np.unique(keys, return_inverse=True)[1].astype(np.int64)
+        return np.asarray(np.unique(keys, return_inverse=True)[1], np.int64)
 
     def steps(self, schema: Schema) -> tuple[Step, ...]:
         """The steps, and what there is to say of them."""

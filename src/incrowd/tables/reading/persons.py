@@ -24,7 +24,7 @@ from incrowd.vocabulary.persons import DAYS, Persons
 from incrowd.vocabulary.schema import NOT_RELEASED, ColumnType, Role, Schema, unknown_column
 
 _ZEROS = re.compile(r"^0+(?=.)|(?<![0-9])0+(?=[0-9])", re.DOTALL)  # that begin a number anywhere, or the spelling
-# Control characters and what Unicode calls ignorable by default, such as zero-width spaces and joiners: nobody sees them.
+# Nobody sees these: control characters, and what Unicode calls ignorable by default, such as zero-width spaces.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
