@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Unpack
 
-from incrowd.comparisons.choices import MAJORITY, UNPROTECTED, Choice, choices, learner_names, own_learners
+from incrowd.comparisons.choices import (
+    MAJORITY,
+    UNPROTECTED,
+    Choice,
+    check_followed,
+    choices,
+    default_methods,
+    learner_names,
+    own_learners,
+)
 from incrowd.comparisons.comparison import Comparison
 from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.protocol import FiveByTwo, Protocol, find_protocol, protocol_by
@@ -26,7 +34,7 @@ from incrowd.comparisons.subject import Subject, discretized, find_table, read_s
 from incrowd.comparisons.trial import Laboratory, Result, Setup, Trial, learners_of
 from incrowd.comparisons.workers import STARTUP, Cost, measure_cost, run_trials
 from incrowd.errors import ParameterError, guarded, named_option
-from incrowd.methods.catalog import MethodOrName, check_preferences
+from incrowd.methods.catalog import MethodOrName
 from incrowd.tables.options import Wishes
 from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -36,8 +44,6 @@ from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
 _WISHES = tuple(one.name for one in options_of(Wishes))
-METHODS = ("kactus-plus", "blend", "kactus", "tdr", "infogain-mondrian", "mondrian")
-WITH_HIERARCHIES = ("iack",)
 KS = (5, 20, 100)
 LEARNERS = ("c45", "nb", "logistic")
 MOST_ROWS = 60_000
@@ -226,8 +232,12 @@ def compare(
         "recipe": recipe,
     }
     named |= {"person": person, "person_ids": person_ids, "missing_persons": missing_persons}
-    named |= {"keep_link": keep_link or None, "known_rows": known_rows, "count_known": count_known or None}
-    named |= {"order": order}
+    named |= {
+        "keep_link": keep_link or None,
+        "known_rows": known_rows,
+        "count_known": count_known or None,
+        "order": order,
+    }
     named |= {"hierarchies": hierarchies, "reading": reading, **wishes}
     stated, _ = beside_recipe(named, stated_by)
     question = Question(
@@ -305,8 +315,15 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     trained = [split.train for split in Laboratory(subject, setup).splits.values()]
     people = min(len(rows) if subject.persons is None else subject.persons.take(rows).count for rows in trained)
     ks = tuple(sorted(set(question.ks))) if question.ks else possible_ks(people)
-    chosen = choices([UNPROTECTED, MAJORITY, *(question.methods or default_methods(subject, question.preferences))])
-    _check_followed(subject, chosen)
+    chosen = choices(
+        [
+            UNPROTECTED,
+            MAJORITY,
+            *(question.methods or default_methods(subject.schema, subject.followed, question.preferences)),
+        ]
+    )
+    if subject.followed is not None:
+        check_followed(subject.followed, chosen)
     learners, jobs = learner_names(question.learners), question.cores
     cost = None
     if timed:
@@ -356,37 +373,6 @@ def _results(prepared: Prepared, kept: Results, digest: str, watch: Watcher) -> 
             kept.add(wanted[trial.name][result.learner], result)
         clock.finished(trial)
     return [kept.by_fingerprint[mark] for trial in prepared.trials for mark in wanted[trial.name].values()]
-
-
-def default_methods(subject: Subject, preferences: Preferences = INDIFFERENT) -> tuple[str, ...]:
-    """The methods to compare where none is named: those that can do what is preferred, or that is promised."""
-    if subject.followed is not None and subject.followed.method is not None:
-        name, parameters = subject.followed.method
-        settings = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
-        return (f"{name}({settings})" if settings else name,)
-    with_hierarchies = any(column.hierarchy is not None for column in subject.schema.columns)
-    usual = (*METHODS, *(WITH_HIERARCHIES if with_hierarchies else ()))
-    able = []
-    for name in usual:
-        with suppress(ParameterError):
-            check_preferences(name, preferences)
-            able.append(name)
-    return tuple(able)
-
-
-def _check_followed(subject: Subject, chosen: Sequence[Choice]) -> None:
-    """Refuse methods that promise something else than what is asked of persons who can be followed."""
-    if subject.followed is None or subject.followed.method is None:
-        return
-    name, parameters = subject.followed.method
-    for choice in chosen:
-        other = choice.method != name or any(
-            dict(choice.parameters).get(key, value) != value for key, value in parameters.items()
-        )
-        if other and not choice.is_standard:
-            raise ParameterError(
-                f"{choice} does not promise what is asked of persons who are followed. Name no method."
-            )
 
 
 def possible_ks(people: int) -> tuple[int, ...]:

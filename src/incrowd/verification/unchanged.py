@@ -34,6 +34,7 @@ from incrowd.vocabulary.requirement import KnownSet
 PAIR_TESTS = 600  # pairs grow with the square of the columns, and each test counts all rows
 ADVICE_COUNTS = 60  # beyond so many counts, all columns that tell are advised against at once
 TOO_FEW, BEYOND = "too few rows to tell", "not counted"
+_MARKS = 100_000_000  # of persons and what they have, a byte each; beyond it they are sorted, which takes far longer
 _MANY_VALUES = 64  # an unchanged column of more values is counted in blocks, too
 _BLOCK, _BLOCKS, _BLOCKS_IN_PAIRS = 120, 4096, 32  # people of a block at least, blocks at most, in pairs
 
@@ -186,9 +187,10 @@ class Counting:
         """Quasi-identifiers with hidden cells of which the table has too few rows to tell anything."""
         nothing = np.zeros(self.rows, np.int64)
         for at, cells in enumerate(self.cells):
-            people = self._told((), at, nothing)[1]
-            if cells.open.any() and RARER * people.rows > (people.rows + 2) * people.errors:
-                yield NotCounted(cells.name, TOO_FEW)
+            if cells.open.any():
+                people = self._told((), at, nothing)[1]
+                if RARER * people.rows > (people.rows + 2) * people.errors:
+                    yield NotCounted(cells.name, TOO_FEW)
 
     def count(self, without: Collection[str]) -> _Count:
         """Cells given back, by what, and the classes that are left."""
@@ -315,8 +317,7 @@ class Counting:
             there = ~self.idle
             xs, values, owners = xs[there], values[there], owners[there]
         keys, numbers = compact(xs * cells.width + values)
-        people = int(owners.max(initial=0)) + 1
-        xs, values = np.divmod(keys[np.unique(numbers * people + owners) // people], cells.width)
+        xs, values = np.divmod(np.repeat(keys, _persons_of(numbers, len(keys), owners)), cells.width)
         return xs, replace(cells, values=values, people=np.bincount(values, minlength=cells.width))
 
     @cached_property
@@ -376,6 +377,17 @@ class Counting:
             out.append(best)
             left = tried[best]
         return Remedy(tuple(out), min(one.effective_k for one in left.sets)) if out else None
+
+
+def _persons_of(numbers: Codes, count: int, owners: Codes) -> Codes:
+    """How many persons have each number below a count, given the numbers and the persons of rows."""
+    people = int(owners.max(initial=0)) + 1
+    places = numbers * people + owners
+    if count * people > _MARKS:
+        return np.bincount(np.unique(places) // people, minlength=count)
+    there = np.zeros(count * people, np.bool_)
+    there[places] = True
+    return np.asarray(np.count_nonzero(there.reshape(count, people), axis=1), np.int64)
 
 
 def _crowd(codes: Codes, width: int, cells: OpenCells) -> Codes:

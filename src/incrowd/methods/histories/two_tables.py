@@ -64,7 +64,7 @@ def required_of(requirement: Requirement, columns: Collection[str], target: str 
     Examples
     --------
     >>> from incrowd.vocabulary.requirements.words import asked_for
-    >>> both = asked_for("distinct-l=2 on ward; t=0.3 on income", KAnonymity(5))
+    >>> both = asked_for("distinct-l=2 on ward, t=0.3 on income", KAnonymity(5))
     >>> print(required_of(both, ["ward", "day"], None))
     5-anonymity; distinct 2-diversity of ward
     """
