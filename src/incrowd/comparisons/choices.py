@@ -105,6 +105,26 @@ def choices(chosen: Sequence[MethodOrName], preferences: Preferences = INDIFFERE
     return each
 
 
+def compared_methods(
+    named: Sequence[MethodOrName] | None, schema: Schema, followed: Persons | None, preferences: Preferences
+) -> tuple[Choice, ...]:
+    """The standards, and the methods that are named, or the usual ones.
+
+    Methods that promise something else than what is asked of persons who can be ``followed`` are refused.
+    """
+    chosen = choices([UNPROTECTED, MAJORITY, *(named or default_methods(schema, followed, preferences))])
+    if followed is None:
+        return chosen
+    asked = followed_choice(followed)
+    for choice in chosen:
+        same = choice.method == asked.method and set(asked.parameters) <= set(choice.parameters)
+        if not same and not choice.is_standard:
+            raise ParameterError(
+                f"{choice} does not promise what is asked of persons who are followed. Name no method."
+            )
+    return chosen
+
+
 def default_methods(
     schema: Schema, followed: Persons | None = None, preferences: Preferences = INDIFFERENT
 ) -> tuple[str, ...]:
@@ -125,17 +145,6 @@ def followed_choice(persons: Persons) -> Choice:
     assert persons.method is not None
     name, parameters = persons.method
     return Choice(name, tuple(parameters.items()), find_method(name))
-
-
-def check_followed(persons: Persons, chosen: Sequence[Choice]) -> None:
-    """Refuse methods that promise something else than what is asked of persons who can be followed."""
-    asked = followed_choice(persons)
-    for choice in chosen:
-        other = choice.method != asked.method or not set(asked.parameters) <= set(choice.parameters)
-        if other and not choice.is_standard:
-            raise ParameterError(
-                f"{choice} does not promise what is asked of persons who are followed. Name no method."
-            )
 
 
 def learner_names(chosen: Sequence[Any]) -> tuple[str, ...]:

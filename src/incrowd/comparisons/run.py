@@ -14,16 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Unpack
 
-from incrowd.comparisons.choices import (
-    MAJORITY,
-    UNPROTECTED,
-    Choice,
-    check_followed,
-    choices,
-    default_methods,
-    learner_names,
-    own_learners,
-)
+from incrowd.comparisons.choices import Choice, choices, compared_methods, learner_names, own_learners
 from incrowd.comparisons.comparison import Comparison
 from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.protocol import FiveByTwo, Protocol, find_protocol, protocol_by
@@ -315,15 +306,7 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     trained = [split.train for split in Laboratory(subject, setup).splits.values()]
     people = min(len(rows) if subject.persons is None else subject.persons.take(rows).count for rows in trained)
     ks = tuple(sorted(set(question.ks))) if question.ks else possible_ks(people)
-    chosen = choices(
-        [
-            UNPROTECTED,
-            MAJORITY,
-            *(question.methods or default_methods(subject.schema, subject.followed, question.preferences)),
-        ]
-    )
-    if subject.followed is not None:
-        check_followed(subject.followed, chosen)
+    chosen = compared_methods(question.methods, subject.schema, subject.followed, question.preferences)
     learners, jobs = learner_names(question.learners), question.cores
     cost = None
     if timed:

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from incrowd.comparisons import run as comparing
-from incrowd.comparisons.choices import default_methods
+from incrowd.comparisons.choices import METHODS, default_methods
 from incrowd.comparisons.datasets.catalog import find_dataset
 from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.feeding import Feeding
@@ -215,7 +215,7 @@ def test_nothing_but_a_target_is_needed(patients, monkeypatch):
     monkeypatch.setattr(comparing, "BUDGET", 0.0)
     steps = []
     found = compare(patients, target="readmitted", jobs=1, progress=steps.append)
-    assert found.summary.methods == comparing.METHODS
+    assert found.summary.methods == METHODS
     assert found.summary.ks == (5, 20, 100)
     assert found.summary.learners == comparing.LEARNERS
     assert "patient_id" not in found.quasi_identifiers
