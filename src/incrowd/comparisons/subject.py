@@ -21,8 +21,7 @@ from incrowd.measures.information import mdl_cuts
 from incrowd.rows.memory.population import bin_column
 from incrowd.tables.reading.draft import draft_schema, role_by_name
 from incrowd.tables.reading.encode import encode
-from incrowd.tables.reading.histories import in_order
-from incrowd.tables.reading.persons import owners_of
+from incrowd.tables.reading.persons import in_order, owners_of
 from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe, with_hierarchies, with_roles
