@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 import sys
+from collections import Counter
 
 import numpy as np
 import polars as pl
@@ -60,6 +61,7 @@ def visits(persons=60, **columns):
 
 
 def on_spark(session, table, tmp_path, **asked):
+    tmp_path.mkdir(exist_ok=True)
     path = tmp_path / "visits.parquet"
     table.write_parquet(path)
     return release(session.read.parquet(str(path)), **{**ASKED, "person": "patient", "to": tmp_path / "out", **asked})
@@ -94,18 +96,66 @@ def test_persons_that_look_alike(session, tmp_path, ids):
     assert made.verdict.sizes.persons.persons == persons.n_unique()
 
 
-@pytest.mark.parametrize("missing", [None, "together"])
+@pytest.mark.parametrize("missing", [None, "together", "drop"])
 def test_rows_without_a_person(session, tmp_path, missing):
+    gone = pl.when(pl.col("line") % 16 == 0).then(pl.lit(" ?")).otherwise(None)  # a word for missing is one
     table = visits().with_columns(
-        pl.when(pl.col("line") % 8 == 0).then(None).otherwise(pl.col("patient")).alias("patient")
+        pl.when(pl.col("line") % 8 == 0).then(gone).otherwise(pl.col("patient")).alias("patient")
     )
     if missing is None:
         with pytest.raises(SchemaError, match="50 rows have no person"):
             on_spark(session, table, tmp_path, method="mondrian")
         return
     made = on_spark(session, table, tmp_path, method="mondrian", missing_persons=missing)
-    assert made.verdict.sizes.persons.persons == table["patient"].n_unique()
-    assert made.verdict.sizes.rows == ROWS
+    rows, persons = ROWS, table["patient"].n_unique() - 1
+    if missing == "drop":
+        rows, persons = ROWS - 50, persons - 1
+        assert "50 rows without a person left out." in [notice.message for notice in made.report.notices]
+        assert made.certificate["rows"] == {"input": ROWS, "released": rows, "left_out": 50}
+        assert not (pl.read_parquet(tmp_path / "out" / "*.parquet")["line"] % 8 == 0).any()
+    assert made.verdict.sizes.persons.persons == persons
+    assert made.verdict.sizes.rows == rows
+
+
+def heavy_means(released, table, shared):
+    """Numbers of which one person has more than half of the rows, by hand; and how many numbers there are."""
+    own = table.select("line", "patient", pl.col("age").alias("own"))
+    rows = released.filter(pl.col("age").is_not_null()).join(own, on="line").rows(named=True)
+    groups = {}
+    for row in rows:
+        groups.setdefault((row["age"], *(() if shared else (row["sex"], row["job"]))), []).append(row)
+    several = [part for part in groups.values() if len({row["own"] for row in part}) > 1]
+    most = [max(Counter(row["patient"] for row in part).values()) for part in several]
+    return sum(2 * one > len(part) for one, part in zip(most, several, strict=True)), len(several)
+
+
+HEAVY = pl.Series(["heavy" if line % 3 else f"p{line % 40}" for line in range(ROWS)])
+
+
+@pytest.mark.parametrize(("method", "numeric"), [("mondrian", "mean"), ("kactus-plus", "levels"), ("tdr", "mean")])
+def test_no_mean_is_largely_of_one_person(session, tmp_path, method, numeric, monkeypatch, shipped):
+    table = visits(patient=HEAVY)
+    asked = {"method": method, "parameters": {"numeric": numeric}, "person_ids": "exact"}
+    made = on_spark(session, table, tmp_path, **asked)
+    assert {check.name: check.passed for check in made.verdict.checks}["means"]
+    shared = numeric == "levels" or method == "tdr"
+    heavy, _ = heavy_means(pl.read_parquet(tmp_path / "out" / "*.parquet"), table, shared)
+    assert heavy == 0
+    if (method, numeric) != ("mondrian", "mean"):
+        return
+    monkeypatch.setattr(
+        "incrowd.rows.memory.settling.FormTally.heavy", lambda self, part_of, count: np.zeros(count, bool)
+    )
+    with pytest.raises(VerificationError, match="one person has more than half"):
+        on_spark(session, table, tmp_path / "again", **asked)
+
+
+def test_means_are_shown_where_nobody_has_most_rows(session, tmp_path):
+    table = visits(persons=200)
+    on_spark(session, table, tmp_path, method="mondrian", parameters={"numeric": "mean"})
+    heavy, numbers = heavy_means(pl.read_parquet(tmp_path / "out" / "*.parquet"), table, shared=False)
+    assert numbers > 20
+    assert heavy == 0
 
 
 @pytest.mark.parametrize("person", [pl.Int64, pl.Float64])
@@ -163,7 +213,8 @@ def test_rows_of_somebody_else_are_refused(session, tmp_path, monkeypatch, shipp
 
 
 def test_a_column_that_tells_persons_is_refused(session, tmp_path):
-    table = visits().with_columns(pl.col("patient").alias("insurance"))
+    one_else = pl.when(pl.col("line") == 7).then(pl.lit("other")).otherwise(pl.col("patient"))
+    table = visits().with_columns(one_else.alias("insurance"))  # one exception makes no other column of it
     with pytest.raises(VerificationError, match="no column tells persons"):
         on_spark(session, table, tmp_path, method="mondrian", private=["line", "insurance"])
 

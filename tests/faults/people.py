@@ -118,10 +118,11 @@ class Case:
             request |= {"table": put(visits(), request["table"])} | keyed_columns(folder)
             request |= {"identifiers": ["family", *unknown], "repeats": ["family", *unknown]}
         if self.persons:
-            request |= {"table": put(returning(), request["table"]), "person": "patient", "identifiers": unknown}
+            rows = misspelled() if self.persons == "misspelled" else returning()
+            request |= {"table": put(rows, request["table"]), "person": "patient", "identifiers": unknown}
             request |= LINKED.get(self.persons, {})
-            if self.persons == "two tables":
-                request |= two_tables(folder)
+            if self.persons in ("two tables", "orphans"):
+                request |= two_tables(folder, orphans=self.persons == "orphans")
         if self.engine == "spark":
             request["run"] = Run(engine="spark")
         if self.hierarchies:
@@ -140,8 +141,9 @@ LINKED: dict[str, dict[str, Any]] = {
     "linked": {"keep_link": True, "method": None},
     "ordered": {"keep_link": True, "method": None, "order": "born"},
     "known rows": {"keep_link": True, "method": None, "known_rows": 2},
+    "misspelled": {"person_ids": "normalised"},
 }
-"""What is asked beside the person, where recipients can follow persons."""
+"""What is asked beside the person: whether recipients can follow persons, and how these are spelled."""
 
 
 def returning() -> pl.DataFrame:
@@ -156,17 +158,27 @@ def returning() -> pl.DataFrame:
     )
 
 
-def two_tables(folder: Path) -> dict[str, Any]:
-    """Patients with what does not change, and beside them what happened."""
+def misspelled() -> pl.DataFrame:
+    """The same, every other row with a space of no width in its person."""
+    seen = pl.col("patient").str.replace("p", "p\u200b")
+    return returning().with_columns(
+        pl.when(pl.int_range(pl.len()) % 2 == 0).then(seen).otherwise("patient").alias("patient")
+    )
+
+
+def two_tables(folder: Path, *, orphans: bool = False) -> dict[str, Any]:
+    """Patients with what does not change, and beside them what happened, perhaps also to others, which is kept."""
     rows = returning()
-    static, events = ["patient", "sex", "job"], ["patient", "age", "born", "diagnosis", "ill"]
-    table = put(rows.select(static).unique("patient", maintain_order=True), folder / "patients.csv")
+    static, events = ["patient", "sex", "job", "ward"], ["patient", "age", "born", "diagnosis", "ill"]
+    patients = rows.select(static).unique("patient", maintain_order=True)
+    table = put(patients[9:] if orphans else patients, folder / "patients.csv")
     asked = {"person": None, "identifiers": [], "repeats": [], "drop": [], "private": []}
     return {
         **asked,
         "table": table,
         "with_table": put(rows.select(events), folder / "events.csv"),
         "key_column": "patient",
+        "orphans": "keep" if orphans else None,
         "quasi_identifiers": ["sex", "job", "age", "born"],
         "order": "born",
         "method": None,

@@ -9,7 +9,9 @@ import numpy as np
 import polars as pl
 
 from faults.planting import BLOCKS, MEMORY, plant
+from incrowd.vocabulary.requirement import KAnonymity
 
+SPELLED = "incrowd.tables.reading.persons:normalised"
 OWNERS = "incrowd.tables.reading.persons:owners_of"
 NUMBERS = "incrowd.tables.streams.gathering:PersonNumbers.add"
 DRAFT = "incrowd.rows.memory.held:EmbeddedEngine.draft"
@@ -35,6 +37,12 @@ def two_persons_are_one_too_few(original, source, persons):
     halves = np.arange(len(owners.codes)) % 2
     codes = np.unique(2 * owners.codes + halves, return_inverse=True)[1].astype(np.int32)
     return replace(owners, codes=codes, persons=int(codes.max()) + 1)
+
+
+@plant(SPELLED, persons="misspelled", **FEW)
+def what_nobody_sees_makes_another_person(original, text):
+    """A person whose key has a space of no width in some rows is two."""
+    return text.strip().casefold()
 
 
 @plant(NUMBERS, (BLOCKS,), persons="unlinked")
@@ -140,6 +148,35 @@ def the_second_table_has_other_pseudonyms(original, self, plan, population, sour
     """Somebody is one person in the one table and another one in the other."""
     other = pseudonyms if "sex" in source.columns else pseudonyms.reverse()
     return original(self, plan, population, source, randomness, other)
+
+
+REQUIRED = ("t=0.25 on ward", "t=0.25 on diagnosis")
+
+
+@plant("incrowd.methods.judging:Judge.holds", (MEMORY,), persons="two tables", require=REQUIRED)
+def of_two_tables_only_k_is_judged(original, self, evidence):
+    """Groups of persons are large enough, whatever values they have in the one table or the other."""
+    return evidence[:, 0] >= self.k
+
+
+@plant("incrowd.methods.histories.two_tables:required_of", (MEMORY,), persons="two tables", require=REQUIRED)
+def nothing_is_required_of_either_table(original, requirement, columns, target):
+    """What is required beyond k is lost on the way to the two tables."""
+    return KAnonymity(requirement.smallest_group)
+
+
+@plant("incrowd.releases.two_tables:_with_rows_of", (MEMORY,), persons="orphans")
+def rows_of_orphans_have_values(original, *arguments):
+    """Who is not in the first table gets the values of the first row there."""
+    source = original(*arguments)
+    filled = source.frame.with_columns(pl.exclude("patient").fill_null(pl.exclude("patient").first()))
+    return replace(source, frame=filled)
+
+
+@plant("incrowd.releases.two_tables:_orphans", (MEMORY,), persons="orphans")
+def an_orphan_is_forgotten(original, *arguments):
+    """One of those who are not in the first table gets no row there, and its events are left out."""
+    return original(*arguments)[1:]
 
 
 @plant(KEPT, (MEMORY,), persons="linked", **FEW)

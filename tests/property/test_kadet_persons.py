@@ -24,6 +24,7 @@ from support.kernels import compiled_kernels, plain_kernels
 from support.oracle_kadet import rest
 from support.oracle_persons import Row, keeps
 
+MANY = settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 SOME = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 FEW = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 FURTHER = {
@@ -71,7 +72,7 @@ def induced(case, owners):
         return None
 
 
-@SOME
+@MANY
 @given(owned())
 def test_spans_of_persons_are_those_of_the_definition(request):
     case, owners = request
@@ -141,7 +142,7 @@ def test_a_breach_is_a_part_with_rows_of_fewer_than_k_persons(request, steps, ch
             assert bool(territory.bad[growth.training.inputs.slot[a] + slot]) == broken
 
 
-@SOME
+@MANY
 @given(owned())
 def test_what_is_published_of_persons_is_true_and_safe(request):
     case, owners = request

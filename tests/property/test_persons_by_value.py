@@ -37,7 +37,8 @@ BEYOND = {
     "delta-disclosure": (DeltaDisclosure(1), 1),
     "t-equal": (TCloseness("0.3", None, "equal"), Fraction(3, 10)),
 }
-MANY = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def tables(most=6):
@@ -118,7 +119,7 @@ def test_random_tables(name, table, word, k):
 
 
 @pytest.mark.parametrize("name", METHODS)
-@MANY
+@SOME
 @given(tables_of_persons(), st.integers(1, 4), st.integers(1, 4))
 def test_every_known_set_holds_persons(name, table, k, other):
     case, owners = table

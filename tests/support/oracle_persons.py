@@ -242,5 +242,22 @@ def joint_known_rows_k(static, events, m, *, count_known=False):
     return _least_support(known, m, least=0)
 
 
+def joint_holds(static, events, word, *numbers, of_persons):
+    """Whether a requirement is kept by all with one joint history: on values of ``static``, or on those of events.
+
+    Events must also keep it tuple by tuple. Who has no events has none of their values.
+    """
+    sure = {row.person: row.cells for row in static}
+    own = histories(events, sure)
+
+    def joint(row):
+        return sure[row.person], own[row.person]
+
+    if of_persons:
+        return all(keeps(part, static, word, *numbers) for part in groups(static, joint).values())
+    parts = [*groups(events, joint).values(), *groups(events, lambda row: (joint(row), row.cells)).values()]
+    return all(keeps(part, events, word, *numbers) for part in parts)
+
+
 def unknown_keys(static, events):
     return persons(events) - persons(static)

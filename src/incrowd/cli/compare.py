@@ -15,7 +15,7 @@ from incrowd.cli.options import takes, whole
 from incrowd.cli.shared import READING, FirstRun, Json, enough_memory, print_json
 from incrowd.tables.options import Reading, What, Wishes
 from incrowd.vocabulary.option import part
-from incrowd.vocabulary.persons import PersonColumn
+from incrowd.vocabulary.persons import PersonOptions
 
 if TYPE_CHECKING:
     from incrowd.comparisons.comparison import Comparison
@@ -31,7 +31,7 @@ _column = partial(_measuring, metavar="COLUMN")
 
 
 @takes(
-    {"What": (What,), "Persons": (PersonColumn,), "Method": (Wishes,), **READING},
+    {"What": (What,), "Persons": (PersonOptions,), "Method": (Wishes,), **READING},
     without=("target", "identifiers", "sensitive", "private", "repeats", "preset"),
 )
 def compare(
@@ -82,7 +82,7 @@ def compare(
         "ks": None if k is None else [whole(one, "-k") for one in k.split(",")],
         "hierarchies": _read(options["hierarchies"]),
         "reading": part(Reading, options),
-        **{name: options[name] for name in ("person", "person_ids", "missing_persons")},
+        **{name: value or None for name, value in part(PersonOptions, options).items()},
         **part(Wishes, options),
     }
     stated, _ = beside_recipe(known, stated_by)

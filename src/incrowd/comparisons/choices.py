@@ -7,6 +7,7 @@ which is its own learner.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,10 +18,14 @@ from incrowd.methods.catalog import MethodEntry, MethodOrName, check_preferences
 from incrowd.models.induction.kadet import KAdet
 from incrowd.tables.recipe_checks import class_and_parameters
 from incrowd.vocabulary.forms import OF_FORM, REDRAW, STRICT, check_form, check_redraw
+from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
+from incrowd.vocabulary.schema import Schema
 
 UNPROTECTED, MAJORITY, KADET = "unprotected", "majority", "kadet"
 STANDARDS = (UNPROTECTED, MAJORITY)
+METHODS = ("kactus-plus", "blend", "kactus", "tdr", "infogain-mondrian", "mondrian")
+WITH_HIERARCHIES = ("iack",)
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,48 @@ def choices(chosen: Sequence[MethodOrName], preferences: Preferences = INDIFFERE
         if (preferences.at_most or preferences.apart) and dict(choice.parameters).get("form", STRICT) != STRICT:
             raise ParameterError("Levels and sets of values are limits of plain values, not of counts. Leave form out.")
     return each
+
+
+def compared_methods(
+    named: Sequence[MethodOrName] | None, schema: Schema, followed: Persons | None, preferences: Preferences
+) -> tuple[Choice, ...]:
+    """The standards, and the methods that are named, or the usual ones.
+
+    Methods that promise something else than what is asked of persons who can be ``followed`` are refused.
+    """
+    chosen = choices([UNPROTECTED, MAJORITY, *(named or default_methods(schema, followed, preferences))])
+    if followed is None:
+        return chosen
+    asked = followed_choice(followed)
+    for choice in chosen:
+        same = choice.method == asked.method and set(asked.parameters) <= set(choice.parameters)
+        if not same and not choice.is_standard:
+            raise ParameterError(
+                f"{choice} does not promise what is asked of persons who are followed. Name no method."
+            )
+    return chosen
+
+
+def default_methods(
+    schema: Schema, followed: Persons | None = None, preferences: Preferences = INDIFFERENT
+) -> tuple[str, ...]:
+    """The methods to compare where none is named: those that can do what is preferred, or that is promised."""
+    if followed is not None:
+        return (str(followed_choice(followed)),)
+    with_hierarchies = any(column.hierarchy is not None for column in schema.columns)
+    able = []
+    for name in (*METHODS, *(WITH_HIERARCHIES if with_hierarchies else ())):
+        with suppress(ParameterError):
+            check_preferences(name, preferences)
+            able.append(name)
+    return tuple(able)
+
+
+def followed_choice(persons: Persons) -> Choice:
+    """The method that promises what is asked of persons who can be followed."""
+    assert persons.method is not None
+    name, parameters = persons.method
+    return Choice(name, tuple(parameters.items()), find_method(name))
 
 
 def learner_names(chosen: Sequence[Any]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import polars as pl
 from incrowd.comparisons.feeding import Parts
 from incrowd.errors import RequirementError, VerificationError
 from incrowd.methods.catalog import MethodOrName, make_method
+from incrowd.methods.histories.supports import smallest_support
 from incrowd.methods.limits import decide_within
 from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.models.induction.kadet import KAdet
@@ -23,6 +24,7 @@ from incrowd.verification.spans import verify_spans
 from incrowd.verification.verdict import ClassSizes
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.forms import OF_FORM, REDRAW
+from incrowd.vocabulary.persons import KNOWN_ROWS, LINKED_METHODS
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import SeededRandomness, seeded_key
 from incrowd.vocabulary.requirement import Requirement, subject_names
@@ -61,15 +63,18 @@ def release_rows(
     preferences: Preferences = INDIFFERENT,
     owners: Codes | None = None,
     rarest: int | None = None,
+    order: EncodedColumn | None = None,
 ) -> Made:
     """Release the rows by the same steps as ``incrowd release``, and count the promise on the released frame.
 
-    ``owners`` has the person of each row, if rows are not persons; the promise is then about persons.
+    ``owners`` has the person of each row, if rows are not persons; the promise is then about persons, and of a method
+    for persons who can be followed about their histories. ``order`` puts the rows of a person in order.
     """
     requirement.check_possible(table.height if owners is None else len(np.unique(owners)))
     protected = subject_names(requirement, schema.target)
     names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *protected]
-    known = without_unused(EncodedTable.of(table[name] for name in dict.fromkeys(names)))
+    beside = [] if order is None else [order]
+    known = without_unused(EncodedTable.of([*(table[name] for name in dict.fromkeys(names)), *beside]))
     randomness, engine = SeededRandomness(seed), EmbeddedEngine()
     population = engine.population(known, schema, randomness, owners)
     form, redraw = parameters.get("form"), parameters.get("redraw", REDRAW)
@@ -96,7 +101,29 @@ def _counted(plan: ReleasePlan, frame: pl.DataFrame, target: EncodedColumn | Non
         if risk_of(frame.select(names), target, owners).smallest < min(one.k, frame.height):
             raise VerificationError(f"{plan.method} broke its promise of {one}. This is a bug: please report it.")
     names = [column.name for column in plan.written if column.source in plan.schema.quasi_identifiers]
-    return risk_of(frame.select(names), target, owners)
+    risk = risk_of(frame.select(names), target, owners)
+    if owners is None or plan.method not in LINKED_METHODS or not frame.height:
+        return risk
+    followed = _followed(plan, frame.select(names), owners, risk)
+    if followed.smallest < min(plan.requirement.smallest_group, len(np.unique(owners))):
+        raise VerificationError(f"{plan.method} broke its promise of histories. This is a bug: please report it.")
+    return followed
+
+
+def _followed(plan: ReleasePlan, cells: pl.DataFrame, owners: Codes, risk: ReleaseRisk) -> ReleaseRisk:
+    """The same where persons can be followed: those who share a whole history, or any few rows of one."""
+    keys = cells.rename({name: f"column {place}" for place, name in enumerate(cells.columns)})
+    tuples = keys.select(pl.struct(pl.all()).rank("dense").cast(pl.Int64)).to_series().alias("tuple")
+    people = np.unique(owners, return_inverse=True)[1].astype(np.int64)
+    if plan.method == KNOWN_ROWS:
+        asked = dict(plan.parameters)
+        numbers = np.bincount(people) if asked["count"] else None
+        smallest = smallest_support(tuples.to_numpy(), people, int(people.max()) + 1, asked["rows"], numbers)
+        return replace(risk, smallest=smallest, largest=1 / smallest)
+    rows = pl.DataFrame({"person": people, "tuple": tuples})
+    sizes = rows.group_by("person").agg(pl.col("tuple").sort()).group_by("tuple").len()["len"].to_numpy()
+    smallest = int(sizes.min())
+    return replace(risk, groups=len(sizes), smallest=smallest, average=len(sizes) / sizes.sum(), largest=1 / smallest)
 
 
 def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None, owners: Codes | None = None) -> ReleaseRisk:

@@ -107,6 +107,9 @@ def digest_of(subject: Subject) -> str:
         tree = None if column.hierarchy is None else repr(column.hierarchy)
         digest.update(json.dumps([*parts, tree]).encode())
         digest.update(encoded.codes.tobytes())
+    if subject.persons is not None:
+        digest.update(subject.persons.codes.tobytes())
+        digest.update(b"" if subject.order is None else subject.order.codes.tobytes())
     return digest.hexdigest()
 
 

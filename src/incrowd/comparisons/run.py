@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Unpack
 
-from incrowd.comparisons.choices import MAJORITY, UNPROTECTED, Choice, choices, learner_names, own_learners
+from incrowd.comparisons.choices import Choice, choices, compared_methods, learner_names, own_learners
 from incrowd.comparisons.comparison import Comparison
 from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.protocol import FiveByTwo, Protocol, find_protocol, protocol_by
@@ -26,7 +25,7 @@ from incrowd.comparisons.subject import Subject, discretized, find_table, read_s
 from incrowd.comparisons.trial import Laboratory, Result, Setup, Trial, learners_of
 from incrowd.comparisons.workers import STARTUP, Cost, measure_cost, run_trials
 from incrowd.errors import ParameterError, guarded, named_option
-from incrowd.methods.catalog import MethodOrName, check_preferences
+from incrowd.methods.catalog import MethodOrName
 from incrowd.tables.options import Wishes
 from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -36,8 +35,6 @@ from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
 _WISHES = tuple(one.name for one in options_of(Wishes))
-METHODS = ("kactus-plus", "blend", "kactus", "tdr", "infogain-mondrian", "mondrian")
-WITH_HIERARCHIES = ("iack",)
 KS = (5, 20, 100)
 LEARNERS = ("c45", "nb", "logistic")
 MOST_ROWS = 60_000
@@ -132,6 +129,10 @@ def compare(
     person: str | None = None,
     person_ids: str | None = None,
     missing_persons: str | None = None,
+    keep_link: bool = False,
+    known_rows: int | None = None,
+    count_known: bool = False,
+    order: str | None = None,
     feeding: Feeding | None = None,
     discretize: str | None = None,
     hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
@@ -173,6 +174,9 @@ def compare(
     person, person_ids, missing_persons
         The column that says whose row it is, and how it is read, as for :func:`incrowd.release`: persons are split, and
         releases keep k persons. Nobody is learned from and tested on; splits that would do so are refused.
+    keep_link, known_rows, count_known, order
+        Releases in which persons can be followed, as for :func:`incrowd.release`: k persons share a history, or any so
+        many rows of one, and the methods are those that promise it.
     feeding
         How learners take sets, intervals and bins, see :mod:`incrowd.comparisons.feeding`.
     discretize
@@ -219,6 +223,12 @@ def compare(
         "recipe": recipe,
     }
     named |= {"person": person, "person_ids": person_ids, "missing_persons": missing_persons}
+    named |= {
+        "keep_link": keep_link or None,
+        "known_rows": known_rows,
+        "count_known": count_known or None,
+        "order": order,
+    }
     named |= {"hierarchies": hierarchies, "reading": reading, **wishes}
     stated, _ = beside_recipe(named, stated_by)
     question = Question(
@@ -266,6 +276,7 @@ def stated_by(recipe: Recipe) -> dict[str, Any]:
         "person": next(iter(recipe.named(Role.PERSON)), None),
         "person_ids": recipe.person_ids,
         "missing_persons": recipe.missing_persons,
+        **{name: getattr(recipe, name) or None for name in ("keep_link", "known_rows", "count_known", "order")},
         **{name: getattr(recipe, name) for name in _WISHES},
     }
 
@@ -295,7 +306,7 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     trained = [split.train for split in Laboratory(subject, setup).splits.values()]
     people = min(len(rows) if subject.persons is None else subject.persons.take(rows).count for rows in trained)
     ks = tuple(sorted(set(question.ks))) if question.ks else possible_ks(people)
-    chosen = choices([UNPROTECTED, MAJORITY, *(question.methods or default_methods(subject, question.preferences))])
+    chosen = compared_methods(question.methods, subject.schema, subject.followed, question.preferences)
     learners, jobs = learner_names(question.learners), question.cores
     cost = None
     if timed:
@@ -345,18 +356,6 @@ def _results(prepared: Prepared, kept: Results, digest: str, watch: Watcher) -> 
             kept.add(wanted[trial.name][result.learner], result)
         clock.finished(trial)
     return [kept.by_fingerprint[mark] for trial in prepared.trials for mark in wanted[trial.name].values()]
-
-
-def default_methods(subject: Subject, preferences: Preferences = INDIFFERENT) -> tuple[str, ...]:
-    """The methods to compare where none is named: those that can do what is preferred."""
-    with_hierarchies = any(column.hierarchy is not None for column in subject.schema.columns)
-    usual = (*METHODS, *(WITH_HIERARCHIES if with_hierarchies else ()))
-    able = []
-    for name in usual:
-        with suppress(ParameterError):
-            check_preferences(name, preferences)
-            able.append(name)
-    return tuple(able)
 
 
 def possible_ks(people: int) -> tuple[int, ...]:

@@ -21,14 +21,14 @@ from incrowd.measures.information import mdl_cuts
 from incrowd.rows.memory.population import bin_column
 from incrowd.tables.reading.draft import draft_schema, role_by_name
 from incrowd.tables.reading.encode import encode
-from incrowd.tables.reading.persons import owners_of
+from incrowd.tables.reading.persons import in_order, owners_of
 from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe, with_hierarchies, with_roles
 from incrowd.tables.roles import settle_schema
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.persons import Persons
+from incrowd.vocabulary.persons import ORDER, Persons
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 NAMED = 12  # names of columns in a notice: more would not be read
@@ -47,6 +47,8 @@ class Subject:
     origin: Origin = _FRAME  # where it came from
     split_by: SplitBy | None = None  # the groups, or the moments, of the rows, if they are split by them
     persons: RowPersons | None = None  # whose row each row is, if rows are not persons
+    followed: Persons | None = None  # how recipients can follow persons, if they can
+    order: EncodedColumn | None = None  # what puts the rows of a person in order, if the user said so
 
     @property
     def target(self) -> str:
@@ -69,8 +71,9 @@ class Subject:
 
     def take(self, rows: Rows) -> Subject:
         """The same table with some of its rows, whatever they are split by."""
-        persons = self.persons and self.persons.take(rows)
-        return replace(self, frame=self.frame[rows], table=self.table.take(rows), split_by=None, persons=persons)
+        persons, order = self.persons and self.persons.take(rows), self.order and self.order.take(rows)
+        table = self.table.take(rows)
+        return replace(self, frame=self.frame[rows], table=table, split_by=None, persons=persons, order=order)
 
 
 def understand_table(
@@ -92,11 +95,17 @@ def understand_table(
     person: str | None = None,
     person_ids: str | None = None,
     missing_persons: str | None = None,
+    keep_link: bool | None = None,
+    known_rows: int | None = None,
+    count_known: bool | None = None,
+    order: str | None = None,
 ) -> Subject:
     """Read a table and settle what every column is."""
     source = read(table, **(reading or {}))
     split_by = _split_by(source, groups, time)
-    source, persons, owned, of_persons = _persons(source, person, person_ids, missing_persons)
+    linked = bool(keep_link), known_rows, bool(count_known), order
+    source, persons, owned, of_persons = _persons(source, person, person_ids, missing_persons, linked)
+    whole, followed = source, Persons(person, person_ids, "together", *linked) if person and keep_link else None
     split_by = split_by if split_by is None or owned is None else split_by.take(owned)
     if person is not None and person in (target, *(quasi_identifiers or ())):
         raise SchemaError(f"Column {person!r} says whose row it is, so it is no class and no quasi-identifier.")
@@ -108,6 +117,10 @@ def understand_table(
     recipe = with_roles(recipe, quasi_identifiers=known, target=[target])
     used = {column: tree for column, tree in (hierarchies or {}).items() if column in known}
     schema, doubts = settle_schema(source, with_hierarchies(recipe, used))
+    ranks = None if followed is None or order is None else _ranks(whole, order)
+    if followed is not None and order in schema.names:
+        dated, schema = in_order(whole, schema, followed)
+        source = replace(source, frame=source.frame.with_columns(dated.frame[order]), notices=dated.notices)
     names = learnable(schema)
     frame = source.frame.select(names)
     kept, left_out = _chosen_rows(frame, complete, rows, seed, persons)
@@ -122,20 +135,28 @@ def understand_table(
     guessed = () if quasi_identifiers is not None else _guess(known)
     every_notice = (*source.notices, *guessed, *doubts, *of_persons, *left_out, *notices)
     by, of = split_by and split_by.take(kept), persons and persons.take(kept)
-    return Subject(shown, frame, schema, encoded, every_notice, source.origin, by, of)
+    ranked = ranks and ranks.take(kept)
+    return Subject(shown, frame, schema, encoded, every_notice, source.origin, by, of, followed, ranked)
+
+
+def _ranks(source: Source, name: str) -> EncodedColumn:
+    """The column that puts the rows of a person in order."""
+    if name not in source.frame.columns:
+        raise InputError(unknown_column(name, source.frame.columns))
+    return replace(encode(source, draft_schema(source), (name,))[0][name], name=ORDER)
 
 
 def _persons(
-    source: Source, person: str | None, ids: str | None, missing: str | None
+    source: Source, person: str | None, ids: str | None, missing: str | None, linked: tuple[Any, ...]
 ) -> tuple[Source, RowPersons | None, Rows | None, tuple[Notice, ...]]:
     """Whose row each row is; rows of nobody may be left out, and then the others are named."""
     if person is None:
-        if ids is not None or missing is not None:
+        if ids is not None or missing is not None or any(linked):
             raise ParameterError(f"Whose rows are they? Name the column: {named_option(person='COLUMN')}.")
         return source, None, None, ()
     if person not in source.frame.columns:
         raise InputError(unknown_column(person, source.frame.columns))
-    owners = owners_of(source, Persons(person, ids, missing or "refuse"))
+    owners = owners_of(source, Persons(person, ids, missing or "refuse", *linked))
     if owners.kept is not None:
         source = replace(source, frame=source.frame[owners.kept])
     return source, RowPersons(person, owners.codes), owners.kept, owners.notices

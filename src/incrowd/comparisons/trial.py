@@ -188,6 +188,7 @@ class Laboratory:
                 self._seed("release", trial),
                 preferences=self.setup.preferences,
                 owners=self.subject.owners(split.train),
+                order=self.subject.order and self.subject.order.take(split.train),
             )
             spent = time.process_time() - begun
             known = replace(

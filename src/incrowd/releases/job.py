@@ -342,7 +342,11 @@ class Job:
             raise RequirementError(
                 "On Spark groups are promised their size, k. Further requirements are kept on one machine."
             )
-        self._check_persons_on_spark()
+        if self.recipe.persons is not None and self.recipe.persons.linked:
+            raise ParameterError(
+                f"{option_name('keep_link', '--keep-link')} looks at all rows of a person, on one machine. Leave it "
+                "out, or release there."
+            )
         if self.query is not None:
             raise ParameterError(
                 "Rows of a database are read without Spark. Leave the engine out, or read them with spark.read."
@@ -352,26 +356,6 @@ class Job:
         if self.outputs.table is not None:
             raise OutputError("With Spark the release goes to a folder of Parquet files. Name one.")
         replace(self.outputs, release=None, certified=self.outputs.certificate).check(self.recipe_path)
-
-    def _check_persons_on_spark(self) -> None:
-        """Refuse what is done with the rows of persons on one machine only."""
-        persons, numeric = self.recipe.persons, self.recipe.parameters.get("numeric")
-        if persons is None:
-            return
-        if persons.linked:
-            raise ParameterError(
-                f"{option_name('keep_link', '--keep-link')} looks at all rows of a person, on one machine. Leave it "
-                "out, or release there."
-            )
-        if persons.missing == "drop":
-            raise ParameterError(
-                "On Spark rows without a person are not left out. Filter them with Spark, then release the rest."
-            )
-        if numeric in ("mean", "levels"):
-            raise ParameterError(
-                "That no mean is largely of one person is verified on one machine. Choose another numeric than "
-                f"{numeric}."
-            )
 
     @property
     def form(self) -> FileForm:

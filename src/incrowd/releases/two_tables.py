@@ -15,7 +15,7 @@ import polars as pl
 from incrowd.drawing.wording import counted
 from incrowd.errors import HeaderError, Notice, OutputError, ParameterError, SchemaError, named_option, option_name
 from incrowd.methods.catalog import make_method
-from incrowd.methods.histories.two_tables import check_alone, decide_both
+from incrowd.methods.histories.two_tables import check_sized, decide_both, required_of
 from incrowd.methods.release_forms import rare_kept_out
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Link, Seat, Step
@@ -39,6 +39,7 @@ from incrowd.tables.roles import check_known
 from incrowd.verification.process import start
 from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.forms import events_path
+from incrowd.vocabulary.requirement import subject_names
 from incrowd.vocabulary.schema import unknown_column
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def run_two_tables(job: Job) -> Release:
                     jobs, held, written, plans, (0, orphans), folders, strict=True
                 )
             ]
-            requests[1] = replace(requests[1], static=requests[0])
+            requests = _together_asked(job, *requests)
             verdicts = [
                 verify(each, request, draft) for each, request, draft in zip(jobs, requests, written, strict=True)
             ]
@@ -93,6 +94,15 @@ def run_two_tables(job: Job) -> Release:
     return replace(made[0], events=made[1])
 
 
+def _together_asked(job: Job, persons: Request, events: Request) -> list[Request]:
+    """What the verification is told of both tables, each knowing of the other what it must."""
+    assert job.events is not None
+    if job.events.orphans == "keep":
+        persons = replace(persons, persons_of=events.input)
+    asked = job.recipe.requirement
+    return [persons, replace(events, static=persons, together=asked, orphans=job.events.orphans)]
+
+
 def _check(job: Job) -> None:
     """Refuse what two tables do not have, before any work is done."""
     assert job.events is not None
@@ -100,7 +110,7 @@ def _check(job: Job) -> None:
     if outputs.table is not None:
         raise OutputError("Two tables cannot appear in a database at once. Write files.")
     job.check()
-    check_alone(recipe.requirement)
+    check_sized(recipe.requirement)
     if outputs.plan is not None:
         raise OutputError("Two tables have a plan each, and no file holds both. Leave the plan out.")
     if job.measuring.accuracy or job.measuring.risk or job.measuring.attacks:
@@ -163,6 +173,9 @@ def _held(job: Job) -> Iterator[tuple[tuple[Job, Job], tuple[InMemory, InMemory]
         places = Destination(place, job.form), Destination(to, job.form, private=f"{_EVENTS}-{PRIVATE}")
         with job.clock("encoding"):
             numbers = _numbers(job.recipe, persons, events)
+            if job.events.orphans == "keep" and len(places_of_orphans := _orphans(*numbers)):
+                persons = _with_rows_of(persons, events, job.recipe, places_of_orphans)
+                numbers = _numbers(job.recipe, persons, events)
             held = (InMemory.of(persons, recipes[0], places[0]), InMemory.of(events, recipes[1], places[1]))
             both = _together(job, held, *numbers)
         yield jobs, both, events.frame.height - both[1].rows, drafts
@@ -175,7 +188,8 @@ def _split(recipe: Recipe, *headers: list[str]) -> tuple[Recipe, Recipe]:
     for header, which in zip(headers, ("first", "second"), strict=True):
         if key not in header:
             raise HeaderError(f"In the {which} table: {unknown_column(key, header)}")
-    for name in (*recipe.columns, *recipe.repeats, *([recipe.order] if recipe.order else [])):
+    subjects = subject_names(recipe.requirement, recipe.target)
+    for name in (*recipe.columns, *subjects, *recipe.repeats, *([recipe.order] if recipe.order else [])):
         tables = sum(name in header for header in headers)
         if not tables:
             raise HeaderError(unknown_column(name, dict.fromkeys([*headers[0], *headers[1]])))
@@ -189,6 +203,8 @@ def _split(recipe: Recipe, *headers: list[str]) -> tuple[Recipe, Recipe]:
             columns={name: settings for name, settings in recipe.columns.items() if name in header},
             repeats=[name for name in recipe.repeats if name in header],
             order=recipe.order if recipe.order in header else None,
+            require=[required_of(recipe.requirement, header, recipe.target)],
+            class_sensitive=recipe.class_sensitive if recipe.target in header else None,
         )
         for header in headers
     ]
@@ -207,8 +223,11 @@ def _together(job: Job, held: tuple[InMemory, InMemory], own: Codes, of_events: 
         keys = len(np.unique(of_events[owners < 0]))
         known = f"{counted(orphans, 'event')} of {counted(keys, 'person')} whom the first table does not have"
         if job.events.orphans == "refuse":
-            verb, option = "is" if orphans == 1 else "are", named_option(orphans="drop")
-            raise SchemaError(f"There {verb} {known}. Add them there; or leave them out: {option}.")
+            verb = "is" if orphans == 1 else "are"
+            raise SchemaError(
+                f"There {verb} {known}. Add them there; or leave them out: {named_option(orphans='drop')}; or keep "
+                f"them, with a row without values there: {named_option(orphans='keep')}."
+            )
         kept = np.flatnonzero(owners >= 0)
         events, owners = events.reordered(kept), owners[kept]
         notices = (*notices, Notice("orphans", job.recipe.persons.column, f"{known}: left out."))
@@ -219,6 +238,32 @@ def _together(job: Job, held: tuple[InMemory, InMemory], own: Codes, of_events: 
         replace(persons, owners=everybody, pseudonyms=pseudonyms, notices=told),
         replace(events, owners=owners, pseudonyms=pseudonyms, notices=notices),
     )
+
+
+def _orphans(own: Codes, of_events: Codes) -> Codes:
+    """The first event of each person whom the first table does not have, in the order of the events."""
+    strange = np.flatnonzero(~np.isin(of_events, own))
+    return np.sort(strange[np.unique(of_events[strange], return_index=True)[1]])
+
+
+def _with_rows_of(persons: Source, events: Source, recipe: Recipe, rows: Codes) -> Source:
+    """The first table with a row for the person of each of these events, without values but for the key."""
+    assert recipe.persons is not None
+    key = recipe.persons.column
+    try:
+        keys = events.frame[key].gather(rows).cast(persons.frame[key].dtype, strict=True)
+    except pl.exceptions.PolarsError:
+        raise SchemaError(
+            f"The keys of events of nobody known are no {persons.frame[key].dtype}, as {key!r} is in the first table. "
+            "Add them there, or leave them out."
+        ) from None
+    known = f"{counted(len(rows), 'person')} of the second table {'has' if len(rows) == 1 else 'have'} no row here"
+    notice = Notice("orphans", key, f"{known}: each gets one without values.")
+    frame = pl.concat([persons.frame, pl.DataFrame({key: keys})], how="diagonal")
+    finer = persons.finer
+    if finer is not None:
+        finer = pl.concat([finer, pl.DataFrame({name: [None] * len(rows) for name in finer.columns}, finer.schema)])
+    return replace(persons, frame=frame, finer=finer, notices=(*persons.notices, notice))
 
 
 def _numbers(recipe: Recipe, *sources: Source) -> tuple[Codes, Codes]:

@@ -23,8 +23,9 @@ import numpy.typing as npt
 from incrowd.verification.coded import CodedCells, Codes, shown_cells
 from incrowd.verification.input_table import ColumnOrigin
 from incrowd.verification.open_cells import QuasiIdentifier
+from incrowd.verification.owners import Owners
 from incrowd.verification.request import Expected, Original, Originals, Request
-from incrowd.verification.together import CodedTable
+from incrowd.verification.together import NUMBER, CodedTable, number_of_rows
 from incrowd.verification.unchanged import PAIR_TESTS, UnchangedColumn, count_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.vocabulary.counts_text import HIDDEN, read_counts
@@ -259,8 +260,30 @@ def coded_table(
     owners = None if expected.owners is None else expected.owners.released
     persons = request.persons
     linked = persons is not None and persons.linked
-    counts = count_unchanged(transformed, unchanged, known, pair_tests=pairs, owners=owners, linked=linked)
-    return CodedTable(transformed, unchanged, np.arange(len(pieces.origin)) if owners is None else owners, counts)
+    facts = list(_facts(request, expected.owners, pieces.origin))
+    counts = count_unchanged(transformed, unchanged, known, pair_tests=pairs, owners=owners, linked=linked, facts=facts)
+    whose = np.arange(len(pieces.origin)) if owners is None else owners
+    return CodedTable(transformed, unchanged, whose, counts, [one for one in facts if one.name != NUMBER])
+
+
+def _facts(request: Request, owners: Owners | None, origin: Codes) -> Iterator[QuasiIdentifier]:
+    """What is known of persons whom recipients can follow, and is in no column: dates, and how many rows there were.
+
+    Dates that order the rows of a person are released as days since the first of them. How many rows a person has is
+    seen, unless some were left out; of two tables that is counted with both.
+    """
+    persons = request.persons
+    if persons is None or owners is None or not persons.linked:
+        return
+    if owners.dates is not None:
+        dates, codes = np.unique(owners.dates[origin], return_inverse=True)
+        missing = int(np.searchsorted(dates, np.nan)) if np.isnan(dates).any() else None
+        yield QuasiIdentifier(f"{persons.order} as a date", codes, np.zeros(len(codes), np.int64), [None], missing)
+    known = persons.known_rows is None or persons.count_known
+    before = np.bincount(owners.codes[owners.codes >= 0])
+    left = np.bincount(owners.released, minlength=len(before))
+    if known and request.static is None and (left < before).any():
+        yield number_of_rows(before, left, owners.released)
 
 
 def most_cells(request: Request) -> int:

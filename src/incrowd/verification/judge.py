@@ -29,10 +29,10 @@ from incrowd.verification.order import (
     row_order_check,
     window,
 )
-from incrowd.verification.owners import Owners, with_days
+from incrowd.verification.owners import Owners, with_days, with_rows_of
 from incrowd.verification.population import People
 from incrowd.verification.pseudonyms import person_pseudonym_checks
-from incrowd.verification.request import Drawn, Expected, Original, Originals, Request
+from incrowd.verification.request import Drawn, Expected, InputFile, Original, Originals, Request
 from incrowd.verification.requirements import Further
 from incrowd.verification.together import CodedTable
 from incrowd.verification.two_tables import PersonsTable
@@ -62,7 +62,18 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
         return first
     verdict = _judged(request, progress, beside=tables[0])
     holds = Check("table of persons beside it", True, f"{len(first.checks)} checks hold")
-    return replace(verdict, checks=(*verdict.checks, holds))
+    return replace(verdict, checks=(*verdict.checks, holds, _required_check(request)))
+
+
+def _required_check(request: Request) -> Check:
+    """All that is promised of two tables was recounted of one of them."""
+    assert request.static is not None
+    asked, own, of_persons = (
+        frozenset[object](one.parts if isinstance(one, Together) else (one,))
+        for one in (request.together, request.requirement, request.static.requirement)
+    )
+    left = asked - own - of_persons
+    return Check("required of both", not left, f"{len(left)} of {len(asked)} promises are of neither table")
 
 
 def _judged(
@@ -84,6 +95,8 @@ def _judged(
         strange = _input_check(request, table)
         if not strange.passed:
             return Verdict(sizes_of([]), (*checks, strange))
+        if request.persons_of is not None and request.persons is not None:
+            table = with_rows_of(table, request.persons, _spelled_in_order(request.persons_of, request))
         table, owners = _with_owners(request, table)
         original = originals(table, sources, request.hint, request.scratch)
         if owners is not None:
@@ -106,7 +119,7 @@ def _judged(
             counted = None if coded is None else coded.counts
             if beside is not None and owners is not None and len(original.origin):
                 of_persons, counted = beside.unchanged_counts(coded, request, owners) or (None, None)
-            yield from _followed(connection, expected, beside)
+            yield from _followed(connection, expected, beside, request)
             if request.input.keyed is not None:
                 yield from pseudonym_checks(connection, request.input, table.names, expected.columns, sources)
             if request.preset == PRESET:
@@ -126,19 +139,30 @@ def _judged(
         )
     checks += [_left_out(request, verdict, original, owners)]
     both = (counted, of_persons)
-    if not any(one is not None and (one.given_back or one.by) for one in both):
-        counted, of_persons = (one and _by_known_rows(one, request, verdict) for one in both)
+    undone = any(one is not None and (one.given_back or one.by) for one in both)
+    counted, of_persons = (one and _by_known_rows(one, request, verdict, undone=undone) for one in both)
     return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted, beside=of_persons)
 
 
-def _by_known_rows(counted: UnchangedCounts, request: Request, verdict: Verdict) -> UnchangedCounts:
+def _spelled_in_order(file: InputFile, request: Request) -> dict[str, str]:
+    """The persons of another table, in the order of their first rows, and how each is spelled there."""
+    assert request.persons is not None
+    with connect(None, None, request.scratch) as connection:
+        return Owners.of(InputTable.open(connection, file, request.scratch), request.persons).spelled_in_order()
+
+
+def _by_known_rows(counted: UnchangedCounts, request: Request, verdict: Verdict, *, undone: bool) -> UnchangedCounts:
     """Where some rows of a person may be known, as many share them as was counted, if nothing is given back.
 
-    What is given back is not counted beside known rows; then those with the same whole history are, who are fewer.
+    What is given back is not counted beside known rows; then those with the same whole history are, who are fewer. The
+    advice leaves out all that gives something back.
     """
     persons = verdict.sizes.persons
     if request.persons is None or request.persons.known_rows is None or persons is None:
         return counted
+    if undone:
+        advice = counted.advice and replace(counted.advice, effective_k=persons.smallest)
+        return replace(counted, advice=advice)
     sets = tuple(replace(one, effective_k=persons.smallest, people_below_k=0) for one in counted.sets)
     return replace(counted, sets=sets, people_below_k=0, advice=None)
 
@@ -155,17 +179,17 @@ def _with_owners(request: Request, table: InputTable) -> tuple[InputTable, Owner
     owners, order = Owners.of(table, request.persons), request.persons.order
     if order is None or order not in request.role(Role.QUASI_IDENTIFIER):
         return table, owners
-    return with_days(table, owners, order), owners
+    return with_days(table, owners, order)
 
 
-def _followed(connection: Any, expected: Expected, beside: PersonsTable | None) -> Iterator[Check]:
+def _followed(connection: Any, expected: Expected, beside: PersonsTable | None, request: Request) -> Iterator[Check]:
     """The checks of pseudonyms of persons, where recipients can follow them, and of the table of persons."""
     if expected.owners is None or expected.pseudonym is None:
         return
     place = list(expected.columns).index(expected.pseudonym)
     yield from person_pseudonym_checks(connection, expected.pseudonym, place, expected.owners)
     if beside is not None:
-        yield from beside.checks(connection, expected)
+        yield from beside.checks(connection, expected, refuses_orphans=request.orphans == "refuse")
 
 
 def _rare_values(connection: Any, request: Request, expected: Expected, everybody: Any) -> Check:

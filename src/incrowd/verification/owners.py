@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -29,6 +29,13 @@ OWNED = "owned"
 """The table of released rows with the number of the ``person`` of each; columns by position, as in ``released``."""
 _BATCH = 250_000  # rows
 _NOBODY = -1
+_IGNORABLE = [  # control characters that are no spaces, and what Unicode calls ignorable by default
+    *((0x00, 0x08), (0x0E, 0x1B), (0x7F, 0x84), (0x86, 0x9F), (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C)),
+    *((0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F)),
+    *((0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3)),
+    *((0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)),
+]
+_WITHOUT_IGNORABLE = {point: None for first, last in _IGNORABLE for point in range(first, last + 1)}
 _SPACES = "".join(map(chr, [*range(9, 14), *range(28, 33)]))  # what Python strips of ASCII
 
 
@@ -50,6 +57,8 @@ class Owners:
         The input row of each released row.
     strangers
         For each person whether another table, which has all of them, does not have it.
+    dates
+        For each input row the day that puts it in order, where the release shows days since the first; NaN if missing.
     """
 
     persons: Persons
@@ -59,6 +68,7 @@ class Owners:
     alike: int = 0
     origin: npt.NDArray[np.intp] | None = None
     strangers: npt.NDArray[np.bool_] | None = None
+    dates: npt.NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, table: InputTable, persons: Persons) -> Owners:
@@ -148,6 +158,12 @@ class Owners:
         first = np.unique(self.of_words, return_index=True)[1]
         return [str(key) for key in plain.take(first).to_pylist()]
 
+    def spelled_in_order(self) -> dict[str, str]:
+        """The persons in the order of their first rows, and how each is spelled."""
+        people, first = np.unique(self.codes[self.codes >= 0], return_index=True)
+        words, spelled = self.words.to_pylist(), np.unique(self.of_words, return_index=True)[1]
+        return {self.keys[person]: words[spelled[person]] for person in people[np.argsort(first)].tolist()}
+
     def spelled(self) -> Any:
         """A PyArrow table of the texts, and the person that each means."""
         import pyarrow as pa
@@ -176,36 +192,61 @@ def _cells(table: InputTable, name: str) -> CodedCells:
 
 
 def normalised_words(words: Any) -> Any:
-    """Texts without what people write differently: the form of letters, spaces around, case, zeros before a number."""
+    """Texts without what people write differently.
+
+    That is the form of letters, spaces around, characters that nobody sees, case, zeros before a number.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not pc.all(pc.string_is_ascii(words)).as_py():
         return pa.array([_plain(word) for word in words.to_pylist()], pa.large_string())
-    bare = pc.ascii_lower(pc.ascii_trim(words, _SPACES))
+    seen = pc.replace_substring_regex(words, r"[\x00-\x08\x0e-\x1b\x7f]", "")
+    bare = pc.ascii_lower(pc.ascii_trim(seen, _SPACES))
     short = pc.replace_substring_regex(bare, r"(^|\D)0+(\d)", r"\1\2")
     return pc.replace_substring_regex(short, r"(?s)^0+(.)", r"\1")
 
 
 def _plain(word: str) -> str:
-    bare = unicodedata.normalize("NFKC", word).strip().casefold()
+    bare = unicodedata.normalize("NFKC", word.translate(_WITHOUT_IGNORABLE)).strip().casefold()
     short = re.sub("[0-9]+", lambda number: number[0].lstrip("0") or "0", bare)
     return short.lstrip("0") or short[-1:]
+
+
+def with_rows_of(table: InputTable, persons: Persons, spelled: Mapping[str, str]) -> InputTable:
+    """The input with one more row, without values, for each of these persons that has none."""
+    import pyarrow as pa
+
+    there, before = set(Owners.of(table, persons).keys), f"{TABLE}_without_some"
+    words = [word for key, word in spelled.items() if key not in there]
+    if not words:
+        return table
+    kind = table.kind(persons.column)
+    cell = "word" if kind.startswith("ENUM") else f"word::{kind}"
+    table.connection.execute(f"ALTER {'TABLE' if table.copied else 'VIEW'} {TABLE} RENAME TO {before}")
+    table.connection.register("added_words", pa.table({"word": pa.array(words, pa.string())}))
+    listed = ", ".join(cell if name == persons.column else "NULL" for name in table.names)
+    table.connection.execute(
+        f"CREATE TEMP TABLE {TABLE} AS SELECT * FROM {before} UNION ALL SELECT {listed} FROM added_words"
+    )
+    if table.copied:
+        table.connection.execute(f"DROP TABLE {before}")
+    return replace(table, rows=table.rows + len(words), copied=True)
 
 
 # Dates of a person's rows, as days since the first of them.
 
 
-def with_days(table: InputTable, owners: Owners, name: str) -> InputTable:
+def with_days(table: InputTable, owners: Owners, name: str) -> tuple[InputTable, Owners]:
     """The input with days since the person's first row in a column of dates; itself if its cells are no dates.
 
-    A row without a date, or without a person, has no days.
+    A row without a date, or without a person, has no days. The dates themselves are kept with the persons.
     """
     import pyarrow as pa
 
     days = _days(table, name)
     if days is None:
-        return table
+        return table, owners
     since, whose = days.copy(), owners.codes
     dated = np.isfinite(days) & (whose >= 0)
     first = np.full(int(whose.max(initial=0)) + 1, np.inf)
@@ -221,7 +262,7 @@ def with_days(table: InputTable, owners: Owners, name: str) -> InputTable:
     )
     if table.copied:
         table.connection.execute(f"DROP TABLE {before}")
-    return replace(table)
+    return replace(table), replace(owners, dates=days)
 
 
 def _days(table: InputTable, name: str) -> npt.NDArray[np.float64] | None:

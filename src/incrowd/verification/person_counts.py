@@ -20,7 +20,8 @@ from incrowd.verification.owners import OWNED, Owners
 from incrowd.verification.verdict import Check, ClassSizes, PersonCounts
 
 Bars = tuple[tuple[int, int], ...]
-_NEARLY = 1.05  # pairs of a value and a person, to one of either: one exception does not make another column
+NEARLY = 1.05
+"""Pairs of a value and a person, to one of either, so that a column tells persons: one exception makes no other."""
 
 
 def recount_persons(
@@ -121,4 +122,4 @@ def _tells(connection: Any, at: str) -> bool:
         f"(SELECT v, person, sum(n) OVER (PARTITION BY person) AS rows FROM "
         f"(SELECT {at} AS v, person, count(*) AS n FROM {OWNED} GROUP BY ALL))",
     )
-    return bool(pairs <= _NEARLY * values and of_several <= _NEARLY * several)
+    return bool(pairs <= NEARLY * values and of_several <= NEARLY * several)

@@ -71,6 +71,7 @@ class InputReader:
     sources: Sequence[ColumnOrigin]
     meanings: dict[str, CellMeaning]
     salt: int
+    owner: str | None = None  # rows without a value in this column are left out
 
     def __call__(self, batches: Iterable[Any]) -> Fingerprint:
         """The fingerprint of all batches."""
@@ -79,7 +80,11 @@ class InputReader:
         total = Fingerprint()
         for batch in batches:
             raw = pa.Table.from_batches([batch])
-            total += fingerprint(understood(raw, self.sources, self.meanings), self.salt)
+            meant = understood(raw, self.sources, self.meanings)
+            if self.owner is not None:
+                coded = _coded(meant.column(self.owner))
+                meant = meant.filter(pa.array(coded.codes < len(coded.words)))
+            total += fingerprint(meant, self.salt)
         return total
 
 
@@ -122,15 +127,14 @@ class PersonReader:
     meaning: CellMeaning
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """For each different person of a batch its two keys; with null for the rows that have none."""
+        """For each different person of a batch its two keys; and null for each row that has none."""
         import pyarrow as pa
 
         for batch in batches:
             raw = pa.Table.from_batches([batch])
             coded = _coded(understood(raw, [self.source], {self.source.name: self.meaning}).column(0))
             exact, plain = self.keys.spellings(coded.words)
-            missing = bool((coded.codes == len(coded.words)).any())
-            nobody: list[bytes | None] = [None] if missing else []
+            nobody: list[bytes | None] = [None] * int((coded.codes == len(coded.words)).sum())
             yield pa.record_batch(
                 {"exact": pa.array([*exact, *nobody], pa.binary()), "plain": pa.array([*plain, *nobody], pa.binary())}
             )

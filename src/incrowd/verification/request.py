@@ -167,6 +167,12 @@ class Request:
     static
         The request of the table of persons that is released beside these rows, one row for each, under the same
         pseudonyms; None if there is no such table.
+    together
+        What is promised of both tables, where each request has what is required of its own columns; None of one table.
+    orphans
+        What becomes of rows of persons whom that table does not have: ``refuse``, ``drop`` or ``keep``.
+    persons_of
+        Another table; whoever has rows there and none here has one row here, without values, after all others.
     population
         The people the rows are from, for requirements about them.
     memory, threads, scratch
@@ -198,6 +204,9 @@ class Request:
     lose: str | float | None = None
     persons: Persons | None = None
     static: Request | None = None
+    together: Requirement | None = None
+    orphans: str = "refuse"
+    persons_of: InputFile | None = None
     population: InputFile | None = None
     memory: int | None = None
     threads: int = 1
@@ -215,6 +224,7 @@ class Request:
         data = {one.name: getattr(self, one.name) for one in fields(self)}
         data["columns"] = [_column_data(column) for column in self.columns]
         data["requirement"] = self.requirement.to_json()
+        data["together"] = self.together and self.together.to_json()
         return data | {"static": self.static and self.static._data()}
 
     @classmethod
@@ -226,13 +236,14 @@ class Request:
     def _of(cls, data: dict[str, Any]) -> Request:
         data["input"] = _input(data["input"])
         data["static"] = data["static"] and cls._of(data["static"])
-        data["population"] = data["population"] and _input(data["population"])
+        data |= {name: data[name] and _input(data[name]) for name in ("population", "persons_of")}
         data["form"] = FileForm(**data["form"])
         data["persons"] = data["persons"] and Persons(**data["persons"])
         data["columns"] = tuple(_column(one) for one in data["columns"])
         data["requirement"] = requirement_from_json(data["requirement"])
         drawn, hint = data["drawn"], data["hint"]
         data["drawn"] = drawn and Drawn(drawn["rows"], Path(drawn["key"]), drawn["bins"])
+        data["together"] = data["together"] and requirement_from_json(data["together"])
         claims = {name: (Path(low), Path(high)) for name, (low, high) in hint["claims"].items()}
         data["hint"] = Hint(Path(hint["origin"]), tuple(hint["sizes"]), claims)
         for name in ("typed", "own_roles", "own_rules"):

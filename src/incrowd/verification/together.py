@@ -30,11 +30,13 @@ class CodedTable:
     unchanged: Sequence[UnchangedColumn]
     owners: Codes
     counts: UnchangedCounts
+    facts: Sequence[QuasiIdentifier] = ()
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of all columns."""
-        return frozenset([*(one.name for one in self.quasi_identifiers), *(one.name for one in self.unchanged)])
+        """The names of all columns, and of what is known beside them."""
+        quasi = (*self.quasi_identifiers, *self.facts)
+        return frozenset([*(one.name for one in quasi), *(one.name for one in self.unchanged)])
 
     def beside(self, other: CodedTable) -> CodedTable:
         """The same, with other names for columns that another table has, too."""
@@ -45,6 +47,18 @@ class CodedTable:
         quasi = [replace(one, name=free(one.name)) for one in self.quasi_identifiers]
         unchanged = [replace(one, name=free(one.name)) for one in self.unchanged]
         return replace(self, quasi_identifiers=quasi, unchanged=unchanged)
+
+
+def number_of_rows(before: Codes, left: Codes, owners: Codes) -> QuasiIdentifier:
+    """How many rows the person of each row has in the input and in the release, as a quasi-identifier.
+
+    ``before`` and ``left`` have the rows of each person. Who has some in the release may have had more, unless nobody
+    lost one.
+    """
+    most = int(before.max(initial=0)) + 1
+    nobody_lost = bool((left == before[: len(left)]).all())
+    allows = [range(rows, rows + 1 if nobody_lost else most) for rows in range(most)]
+    return QuasiIdentifier(NUMBER, before[owners], left[owners], allows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +88,10 @@ class _Joined:
 
     @property
     def quasi_identifiers(self) -> list[QuasiIdentifier]:
-        """Those of both tables."""
+        """Those of both tables, and what is known of events beside them."""
         first = [_quasi_at(one, self.own) for one in self.persons.quasi_identifiers]
-        return [*first, *(_quasi_at(one, self.event) for one in self.events.quasi_identifiers)]
+        events = (*self.events.quasi_identifiers, *self.events.facts)
+        return [*first, *(_quasi_at(one, self.event) for one in events)]
 
     @property
     def unchanged(self) -> list[UnchangedColumn]:
@@ -85,16 +100,8 @@ class _Joined:
         return [*first, *(_unchanged_at(one, self.event) for one in self.events.unchanged)]
 
     def number(self, before: Codes) -> QuasiIdentifier:
-        """How many events each row's person has in the input and in the release, as a quasi-identifier.
-
-        ``before`` has the events of each person in the input. Who has some in the release may have had more, unless
-        nobody lost one.
-        """
-        left = np.bincount(self.events.owners, minlength=len(before))
-        most = int(before.max(initial=0)) + 1
-        nobody_lost = bool((left == before[: len(left)]).all())
-        allows = [range(rows, rows + 1 if nobody_lost else most) for rows in range(most)]
-        return QuasiIdentifier(NUMBER, before[self.owners], left[self.owners], allows)
+        """How many events each row's person has, of which ``before`` has the number in the input."""
+        return number_of_rows(before, np.bincount(self.events.owners, minlength=len(before)), self.owners)
 
     def alone(self, columns: Sequence[UnchangedColumn]) -> tuple[dict[str, int], dict[str, int]]:
         """Who is alone by both tables: of all persons, and of those with events, who are known to have some."""
@@ -139,7 +146,8 @@ def count_together(
         counts, own = table.counts, {one.name for one in table.unchanged}
         names = [one.name for one in table.quasi_identifiers]
         back = sum(len(np.unique(at[first.back[name] & (at >= 0)])) for name in names)
-        across = [one for one in first.by if one.quasi_identifier not in names or not own.issuperset(one.columns)]
+        alone_known = {*names, *(one.name for one in table.facts)}
+        across = [one for one in first.by if one.quasi_identifier not in alone_known or not own.issuperset(one.columns)]
         sets = [
             replace(
                 one,

@@ -105,12 +105,15 @@ class PersonsTable:
         [one] = request.requirement.sets(request.role(Role.QUASI_IDENTIFIER))
         return count_together(persons, events, one.k, pair_tests=most_pairs(rows), before=counts if known else None)
 
-    def checks(self, connection: Any, expected: Expected) -> Iterator[Check]:
-        """What both tables must keep together, beside k; ``named`` has the pseudonyms of the persons with events."""
+    def checks(self, connection: Any, expected: Expected, *, refuses_orphans: bool) -> Iterator[Check]:
+        """What both tables must keep together, beside k; ``named`` has the pseudonyms of the persons with events.
+
+        ``refuses_orphans``: whether nobody may have events in the input and no row here; else nobody in the release.
+        """
         owners = expected.owners
         assert owners is not None
-        released = np.unique(owners.released)
-        strange = int(np.count_nonzero(self.strangers(owners)[released])) if len(released) else 0
+        there = owners.codes[owners.codes >= 0] if refuses_orphans else owners.released
+        strange = int(np.count_nonzero(self.strangers(owners)[np.unique(there)])) if len(there) else 0
         [(persons, idle)] = ask(
             connection,
             f"SELECT count(*), count(*) FILTER (person NOT IN (SELECT person FROM named)) FROM {BESIDE}",

@@ -34,6 +34,7 @@ from incrowd.vocabulary.requirement import KnownSet
 PAIR_TESTS = 600  # pairs grow with the square of the columns, and each test counts all rows
 ADVICE_COUNTS = 60  # beyond so many counts, all columns that tell are advised against at once
 TOO_FEW, BEYOND = "too few rows to tell", "not counted"
+_MARKS = 100_000_000  # of persons and what they have, a byte each; beyond it they are sorted, which takes far longer
 _MANY_VALUES = 64  # an unchanged column of more values is counted in blocks, too
 _BLOCK, _BLOCKS, _BLOCKS_IN_PAIRS = 120, 4096, 32  # people of a block at least, blocks at most, in pairs
 
@@ -60,6 +61,7 @@ def count_unchanged(
     people_times_sets: int = SETS_AT_MOST,
     owners: Codes | None = None,
     linked: bool = False,
+    facts: Sequence[QuasiIdentifier] = (),
 ) -> UnchangedCounts:
     """What unchanged columns give back of a release, and who is alone by them.
 
@@ -77,6 +79,8 @@ def count_unchanged(
         The person of each row, if somebody may have several: then groups are as large as they have persons.
     linked
         Whether recipients can follow persons: then a group is everybody with the same classes, as often.
+    facts
+        What is known of rows beside each set of quasi-identifiers, and is in no column of the release.
 
     Examples
     --------
@@ -86,8 +90,10 @@ def count_unchanged(
     >>> counts.effective_k, counts.given_back, counts.advice
     (20, 40, Remedy(columns=('code',), effective_k=40))
     """
-    cells = [own_cells(one) for one in quasi_identifiers]
-    counting = Counting(cells, quasi_identifiers, unchanged, known, pair_tests, owners, linked)
+    quasi, names = [*quasi_identifiers, *facts], tuple(one.name for one in facts)
+    together = [replace(one, names=(*one.names, *names)) for one in known]
+    cells = [own_cells(one) for one in quasi]
+    counting = Counting(cells, quasi, unchanged, together, pair_tests, owners, linked, facts=frozenset(names))
     return counting.counts(people_times_sets)
 
 
@@ -148,6 +154,7 @@ class Counting:
     linked: bool = False
     of_persons: frozenset[str] = frozenset()  # columns that a person has once, whatever its number of rows
     idle: Bools | None = None  # rows of persons that have only these
+    facts: frozenset[str] = frozenset()  # what is known beside quasi-identifiers, and is in no column
     _singles: dict[tuple[str, int], _Narrow] = field(default_factory=dict)
     _pairs: dict[tuple[str, str, int], GiveBackRules | None] = field(default_factory=dict)
     _crowds: dict[tuple[str, int], Codes] = field(default_factory=dict)
@@ -155,12 +162,16 @@ class Counting:
     def counts(self, people_times_sets: int) -> UnchangedCounts:
         """Everything that is told of unchanged columns."""
         first = self.count(())
+        columns = [cells for cells in self.cells if cells.name not in self.facts]
         return UnchangedCounts(
             rows=self.rows,
-            sets=first.sets,
+            sets=tuple(
+                replace(one, columns=tuple(name for name in one.columns if name not in self.facts))
+                for one in first.sets
+            ),
             people_below_k=first.people_below_k,
-            hidden_cells=sum(int(cells.open.sum()) for cells in self.cells),
-            given_back=first.cells,
+            hidden_cells=sum(int(cells.open.sum()) for cells in columns),
+            given_back=sum(int(first.back[cells.name].sum()) for cells in columns),
             by=first.by,
             alone=count_alone(self.unchanged, self.rows, people_times_sets, self.owners, linked=self.linked),
             not_counted=(*self._undecidable(), *first.not_counted),
@@ -174,9 +185,12 @@ class Counting:
 
     def _undecidable(self) -> Iterator[NotCounted]:
         """Quasi-identifiers with hidden cells of which the table has too few rows to tell anything."""
-        for cells in self.cells:
-            if cells.open.any() and RARER * cells.rows > (cells.rows + 2) * cells.errors:
-                yield NotCounted(cells.name, TOO_FEW)
+        nothing = np.zeros(self.rows, np.int64)
+        for at, cells in enumerate(self.cells):
+            if cells.open.any():
+                people = self._told((), at, nothing)[1]
+                if RARER * people.rows > (people.rows + 2) * people.errors:
+                    yield NotCounted(cells.name, TOO_FEW)
 
     def count(self, without: Collection[str]) -> _Count:
         """Cells given back, by what, and the classes that are left."""
@@ -219,8 +233,8 @@ class Counting:
         rows = np.flatnonzero(cells.open)
         sets = cells.allowed[rows]
         for view in self._views[name]:
-            rows_told, people = self._told((name,), at, view.codes)
-            rules = rules_of(view.codes[rows_told] * cells.width + people.values, view.width, people)
+            xs, people = self._told((name,), at, view.codes)
+            rules = rules_of(xs * cells.width + people.values, view.width, people)
             if rules is not None:
                 sets = joined(rules.narrowed(view.codes[rows], cells, rows), sets, cells.sets)
         return self._narrow((name,), at, rows, sets)
@@ -273,40 +287,38 @@ class Counting:
         key, cells = (*pair, at), self.cells[at]
         if key not in self._pairs:
             first, second = (self._in_pairs[name] for name in pair)
-            xs = first.codes * second.width + second.codes
-            rows, people = self._told(pair, at, xs)
+            xs, people = self._told(pair, at, first.codes * second.width + second.codes)
             if people is cells:
                 crowds = [self._crowd(name, at) for name in pair]
             else:
-                crowds = [_crowd(column, people, rows) for column in (first, second)]
+                widths, codes = (first.width, second.width), np.divmod(xs, second.width)
+                crowds = [_crowd(one, width, people) for one, width in zip(codes, widths, strict=True)]
             members = Crowd(crowds[0], second.width), Crowd(crowds[1])
-            self._pairs[key] = rules_of(
-                xs[rows] * cells.width + people.values, first.width * second.width, people, members
-            )
+            self._pairs[key] = rules_of(xs * cells.width + people.values, first.width * second.width, people, members)
         return self._pairs[key]
 
     def _crowd(self, name: str, at: int) -> Codes:
         """How many people have each value of a column and of a quasi-identifier."""
         if (name, at) not in self._crowds:
-            self._crowds[name, at] = _crowd(self._in_pairs[name], self.cells[at], slice(None))
+            column = self._in_pairs[name]
+            self._crowds[name, at] = _crowd(column.codes, column.width, self.cells[at])
         return self._crowds[name, at]
 
-    def _told(self, columns: Sequence[str], at: int, xs: Codes) -> tuple[Codes | slice, OpenCells]:
-        """The rows from which it is learned what columns tell of a quasi-identifier, and its cells there.
+    def _told(self, columns: Sequence[str], at: int, xs: Codes) -> tuple[Codes, OpenCells]:
+        """From what it is learned what columns (``xs``) tell of a quasi-identifier: values of x, and its cells there.
 
-        Of what a person has once, its rows tell the same again and again: no two of them have the same x and value.
-        Who has none of the other columns tells nothing of them.
+        Rows of one person with the same x and value count once, for others predict a person's value. Who has none of
+        the columns tells nothing of them.
         """
-        cells, names = self.cells[at], {*columns, self.cells[at].name}
-        if self.owners is None or self.idle is None:
-            return slice(None), cells
-        rows = np.flatnonzero(~self.idle) if names - self.of_persons else np.arange(self.rows)
-        if names & self.of_persons:
-            keys = compact(compact(xs[rows])[1] * cells.width + cells.values[rows])[1]
-            whose = self.owners[rows]
-            rows = rows[np.unique(keys * (int(whose.max(initial=0)) + 1) + whose, return_index=True)[1]]
-        values = cells.values[rows]
-        return rows, replace(cells, values=values, people=np.bincount(values, minlength=cells.width))
+        cells, values, owners = self.cells[at], self.cells[at].values, self.owners
+        if owners is None:
+            return xs, cells
+        if self.idle is not None and {*columns, cells.name} - self.of_persons:
+            there = ~self.idle
+            xs, values, owners = xs[there], values[there], owners[there]
+        keys, numbers = compact(xs * cells.width + values)
+        xs, values = np.divmod(np.repeat(keys, _persons_of(numbers, len(keys), owners)), cells.width)
+        return xs, replace(cells, values=values, people=np.bincount(values, minlength=cells.width))
 
     @cached_property
     def _labels(self) -> list[Codes]:
@@ -367,9 +379,20 @@ class Counting:
         return Remedy(tuple(out), min(one.effective_k for one in left.sets)) if out else None
 
 
-def _crowd(column: _Column, cells: OpenCells, rows: Codes | slice) -> Codes:
-    counts = np.bincount(column.codes[rows] * cells.width + cells.values, minlength=column.width * cells.width)
-    return counts.reshape(column.width, cells.width)
+def _persons_of(numbers: Codes, count: int, owners: Codes) -> Codes:
+    """How many persons have each number below a count, given the numbers and the persons of rows."""
+    people = int(owners.max(initial=0)) + 1
+    places = numbers * people + owners
+    if count * people > _MARKS:
+        return np.bincount(np.unique(places) // people, minlength=count)
+    there = np.zeros(count * people, np.bool_)
+    there[places] = True
+    return np.asarray(np.count_nonzero(there.reshape(count, people), axis=1), np.int64)
+
+
+def _crowd(codes: Codes, width: int, cells: OpenCells) -> Codes:
+    counts = np.bincount(codes * cells.width + cells.values, minlength=width * cells.width)
+    return counts.reshape(width, cells.width)
 
 
 def _views(column: UnchangedColumn) -> Iterator[_Column]:

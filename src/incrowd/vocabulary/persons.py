@@ -20,8 +20,11 @@ MISSING = ("refuse", "drop", "together")
 The last is the user's word. If such a row is of somebody who is in its class anyway, the class has one person fewer
 than is counted.
 """
-ORPHANS = ("refuse", "drop")
-"""What becomes of events of persons that the table of persons does not have."""
+ORPHANS = ("refuse", "drop", "keep")
+"""What becomes of events of persons that the table of persons does not have: refused, left out, or kept.
+
+Whose events are kept has a row without values in the table of persons.
+"""
 _TABLES = Absent("It belongs to the tables, which a recipe does not name.")
 LINKED_METHODS = WHOLE_HISTORIES, KNOWN_ROWS = "whole-histories", "known-rows"
 """The methods of linked releases."""
@@ -35,7 +38,7 @@ _A_PERSON = "A household or a firm is a person, too. Without it every row is a p
 PersonIds = Annotated[
     str | None,
     Option(
-        "Whether spellings of a person that differ in case, spaces or zeros before numbers are the same.",
+        "Whether persons spelled alike but for case, edge spaces, unseen characters or leading zeros are the same.",
         Kind.CHOICE,
         "exact|normalised",
         more="If you do not say, persons that look alike are refused.",
@@ -135,9 +138,9 @@ class SecondTable(TypedDict, total=False):
     orphans: Annotated[
         str | None,
         Option(
-            "With a second table: what becomes of events of nobody in the first: refuse or drop.",
+            "With a second table: events of nobody in the first: refuse, drop, or keep, with an empty row there.",
             Kind.CHOICE,
-            "refuse|drop",
+            "refuse|drop|keep",
             recipe=_TABLES,
         ),
     ]

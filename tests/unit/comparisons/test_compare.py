@@ -11,12 +11,13 @@ import polars as pl
 import pytest
 
 from incrowd.comparisons import run as comparing
+from incrowd.comparisons.choices import METHODS, default_methods
 from incrowd.comparisons.datasets.catalog import find_dataset
 from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.protocol import FiveByTwo, FixedSplit, KFold
 from incrowd.comparisons.results import FILE
-from incrowd.comparisons.run import Question, Step, compare, default_methods, possible_ks, prepare
+from incrowd.comparisons.run import Question, Step, compare, possible_ks, prepare
 from incrowd.comparisons.subject import find_table, read_subject, understand_table
 from incrowd.comparisons.trial import Laboratory
 from incrowd.errors import HeaderError, IncrowdError, InputError, OutputError, ParameterError
@@ -135,7 +136,11 @@ def test_limits_are_those_of_all_releases(patients, tmp_path, runs):
     ask(patients, methods=["mondrian", "tdr"], learners=["nb"], ks=[10], to=tmp_path)
     assert len(runs) == 4 + 4
     subject = understand_table(patients, target="readmitted")
-    assert default_methods(subject, Preferences(apart={"sex": "*"})) == ("tdr", "infogain-mondrian", "mondrian")
+    assert default_methods(subject.schema, preferences=Preferences(apart={"sex": "*"})) == (
+        "tdr",
+        "infogain-mondrian",
+        "mondrian",
+    )
 
 
 def test_another_table_is_not_taken_for_the_first(patients, tmp_path, runs):
@@ -210,7 +215,7 @@ def test_nothing_but_a_target_is_needed(patients, monkeypatch):
     monkeypatch.setattr(comparing, "BUDGET", 0.0)
     steps = []
     found = compare(patients, target="readmitted", jobs=1, progress=steps.append)
-    assert found.summary.methods == comparing.METHODS
+    assert found.summary.methods == METHODS
     assert found.summary.ks == (5, 20, 100)
     assert found.summary.learners == comparing.LEARNERS
     assert "patient_id" not in found.quasi_identifiers
@@ -247,10 +252,10 @@ def test_the_usual_k_fit_the_rows():
 
 
 def test_hierarchies_bring_their_method(patients):
-    assert "iack" not in default_methods(understand_table(patients, target="readmitted"))
+    assert "iack" not in default_methods(understand_table(patients, target="readmitted").schema)
     ages = from_edges("age", [20, 40, 60], [40])
     subject = understand_table(patients, target="readmitted", hierarchies={"age": ages})
-    assert "iack" in default_methods(subject)
+    assert "iack" in default_methods(subject.schema)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ from incrowd.comparisons.subject import understand_table
 from incrowd.comparisons.summary import Summary, noise
 from incrowd.comparisons.trial import Laboratory, Setup, Trial
 from incrowd.errors import InputError, ParameterError, SchemaError
+from incrowd.vocabulary.persons import ORDER
+from support.oracle_persons import Row, known_rows_k, linked_k
 
 VISITS = make_visits(150)
 KNOWN = ["sex", "birth_year", "ward", "days"]
@@ -245,3 +247,64 @@ def test_the_protocol_says_that_persons_are_drawn():
     laboratory = Laboratory(subject(), Setup(FixedSplit()))
     drawn = "tested on 33 % of the persons, drawn at random, stratified"
     assert laboratory.splitting == f"{drawn}; persons of {PERSON} stay in one part"
+
+
+# persons who can be followed
+
+
+FOLLOWED = [
+    ({}, lambda rows: linked_k(rows)),
+    ({"known_rows": 2}, lambda rows: known_rows_k(rows, 2)),
+    ({"known_rows": 1, "count_known": True}, lambda rows: known_rows_k(rows, 1, count_known=True)),
+]
+
+
+@pytest.mark.parametrize(
+    ("known", "counted"), FOLLOWED, ids=["whole histories", "two rows", "one row and their number"]
+)
+def test_histories_are_counted_where_persons_can_be_followed(known, counted, monkeypatch):
+    """What a comparison calls the smallest group is what brute force counts of each release it makes."""
+    counts, real = [], trials.release_rows
+
+    def seen(*arguments, **named):
+        made = real(*arguments, **named)
+        cells = made.draft.frame.select(KNOWN).rows()
+        rows = [Row(int(named["owners"][at]), cell) for at, cell in zip(made.draft.origin.tolist(), cells, strict=True)]
+        counts.append((made.risk.smallest, counted(rows)))
+        return made
+
+    monkeypatch.setattr(trials, "release_rows", seen)
+    compared = ask(methods=None, keep_link=True, **known)
+    assert len(counts) >= 2
+    assert all(told == by_hand >= 5 for told, by_hand in counts)
+    methods = set(compared.results["method"]) - {"unprotected", "majority"}
+    assert {name.partition("(")[0] for name in methods} == {"known-rows" if known else "whole-histories"}
+
+
+def test_a_recipe_says_that_persons_can_be_followed_and_dates_become_days():
+    recipe = incrowd.Recipe(columns={PERSON: {"role": "person"}}, keep_link=True, order="visit_date")
+    known = ["sex", "ward", "visit_date"]
+    compared = ask(recipe=recipe, person=None, methods=None, quasi_identifiers=known)
+    assert "whole-histories" in set(compared.results["method"])
+    followed = understand_table(
+        VISITS, target=TARGET, quasi_identifiers=known, person=PERSON, keep_link=True, order="visit_date"
+    )
+    first = followed.frame.group_by(pl.Series(followed.persons.codes)).agg(pl.col("visit_date").min())
+    assert set(first["visit_date"]) == {0}
+    assert followed.order.name == ORDER
+    assert followed.take(np.arange(9)).order.codes.tolist() == followed.order.codes[:9].tolist()
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"methods": ["mondrian"]}, "mondrian does not promise"),
+        ({"methods": ["known-rows(rows=1)"]}, "does not promise"),
+        ({"person": None}, "Whose rows are they"),
+        ({"keep_link": False, "known_rows": 1}, "keep_link"),
+        ({"order": "when"}, "no column 'when'"),
+    ],
+)
+def test_what_is_asked_of_followed_persons_fits(more, told):
+    with pytest.raises((ParameterError, InputError), match=told):
+        ask(**{"methods": None, "keep_link": True, **more})

@@ -214,3 +214,34 @@ def test_who_is_alone_by_all_rows_together_is_refused():
     assert made.verdict.unchanged.alone.without_class == lonely > 0
     with pytest.raises(VerificationError, match="alone by unchanged"):
         incrowd.release(table, **asked, alone_at_most=0)
+
+
+BESIDE = {"quasi_identifiers": ["sex", "ward", "day"], "drop": ["home"], "order": "day"}
+DAY = pl.col("day").str.to_date()
+
+
+@pytest.mark.parametrize("known", [{}, {"known_rows": 1}], ids=["whole histories", "known rows"])
+def test_an_unchanged_date_beside_days_since_the_first_row_is_refused(known):
+    """Days are counted from the first row, and a date two days later tells which day that was."""
+    table = visits(persons=300).with_columns(left=DAY + pl.duration(days=2))
+    with pytest.raises(VerificationError, match=r"left gives back day as a date.* effective k is then [4-9]"):
+        incrowd.release(table, **{**ASKED, **BESIDE, **known})
+    despite = incrowd.release(table, **{**ASKED, **BESIDE, **known}, despite_unchanged=True)
+    stated = despite.certificate["unchanged_columns"]
+    assert stated["effective_k"] < 4
+    assert stated["given_back"] == 0  # of cells that a column of the release has
+    assert [one["columns"] for one in stated["sets"]] == [["sex", "ward", "day"]]
+    assert incrowd.release(table, **{**ASKED, **BESIDE, **known, "drop": ["home", "left"]}).verdict.passed
+
+
+def test_an_unchanged_column_that_tells_how_many_rows_there_were_is_refused():
+    """Rows were left out, and who knows how many somebody had finds it in an unchanged column."""
+    table = visits(persons=300)
+    heavy = table.head(30).with_columns(pl.lit("id99999").alias("pid"), pl.lit("f").alias("sex"))
+    table = pl.concat([table, heavy]).with_columns(visits=pl.len().over("pid"))
+    with pytest.raises(VerificationError, match="visits gives back the number of rows"):
+        incrowd.release(table, **{**ASKED, **BESIDE})
+    with pytest.raises(VerificationError, match="visits gives back the number of rows"):
+        incrowd.release(table, **{**ASKED, **BESIDE}, known_rows=1, count_known=True)
+    made = incrowd.release(table, **{**ASKED, **BESIDE}, known_rows=1)  # nobody is taken to know the number
+    assert made.certificate["unchanged_columns"]["by"] == []

@@ -169,6 +169,72 @@ def test_events_of_nobody_known_are_refused_or_left_out():
     assert min(joint(made.table, made.events.table).values()) >= 4
 
 
+@pytest.mark.parametrize("kind", ["frame", "csv", "parquet", "numbers"])
+def test_orphans_are_kept_with_a_row_without_values(kind, tmp_path):
+    strange = PATIENTS["id"][::15].to_list()
+    patients, visits = PATIENTS.filter(~pl.col("id").is_in(strange)), VISITS
+    kept = VISITS.filter(pl.col("id").is_in(strange))["id"].n_unique()
+    assert 0 < kept < len(strange)  # some have no visits: nobody knows of them
+    tables = [patients, visits]
+    if kind == "numbers":
+        numbers = {key: place for place, key in enumerate(PATIENTS["id"])}
+        tables = [one.with_columns(pl.col("id").replace_strict(numbers, return_dtype=pl.Int64)) for one in tables]
+    elif kind != "frame":
+        for name, one in (("patients", patients), ("visits", visits)):
+            getattr(one, f"write_{kind}")(tmp_path / f"{name}.{kind}")
+        tables = [tmp_path / f"{name}.{kind}" for name in ("patients", "visits")]
+    made = incrowd.release(tables[0], with_table=tables[1], orphans="keep", **ASKED)
+    assert made.table.height == patients.height + kept
+    assert made.table["note"].null_count() == kept
+    assert made.certificate["rows"] == {"input": patients.height + kept, "released": made.table.height, "left_out": 0}
+    assert made.events.verdict.sizes.persons.strangers == 0
+    assert f"{kept} persons of the second table have no row here" in "".join(map(str, made.report.notices))
+    assert set(made.events.table["id"]) <= set(made.table["id"])
+    assert min(joint(made.table, made.events.table).values()) >= 4
+
+
+def test_orphans_whose_keys_are_of_another_kind_are_refused():
+    numbers = PATIENTS.with_columns(pl.int_range(pl.len()).alias("id"))
+    with pytest.raises(IncrowdError, match="are no Int64, as 'id' is in the first table"):
+        incrowd.release(numbers, with_table=VISITS, orphans="keep", **ASKED)
+
+
+REQUIRED = ["distinct-l=2 on note", "t=0.4 on cost", "alpha=0.9 on note, t=0.45 on cost"]
+
+
+@pytest.mark.parametrize("require", REQUIRED)
+def test_more_than_k_is_required_of_either_table(require):
+    made = incrowd.release(PATIENTS, with_table=VISITS, require=require, **ASKED)
+    own, events = made.certificate["requirement_recounted"], made.events.certificate["requirement_recounted"]
+    of_notes, of_costs = ("note" in require), ("cost" in require)
+    assert (len(own), len(events)) == (1 + of_notes, 1 + of_costs)
+    checks = {check.name: check for check in made.events.verdict.checks}
+    assert checks["required of both"].passed
+    assert sum(" of note" in name for name in checks) == of_notes  # counted in joint histories, too
+    pairs = joint(made.table, made.events.table)
+    assert min(pairs.values()) >= 4
+    assert len(pairs) > 5
+
+
+def test_what_the_first_table_must_keep_is_counted_in_joint_histories(monkeypatch):
+    """Planted: what is required of persons is judged in their own table alone, where classes are larger."""
+    from incrowd.methods.histories.two_tables import _BothBeyond
+
+    asked = {**ASKED, "require": "t=0.2 on note"}
+    assert incrowd.release(PATIENTS, with_table=VISITS, **asked).verdict.passed
+    monkeypatch.setattr(_BothBeyond, "failing", lambda self, shown: [])
+    monkeypatch.setattr(_BothBeyond, "grouped", _by_k)
+    with pytest.raises(VerificationError, match="closeness of note"):
+        incrowd.release(PATIENTS, with_table=VISITS, **asked)
+
+
+def _by_k(self, kept):
+    from incrowd.methods.histories.two_tables import _joined
+    from incrowd.methods.histories.whole_histories import by_summaries
+
+    return by_summaries(*_joined(self.persons, self.table, self.schema, self.histories), kept, ASKED["k"])
+
+
 @pytest.mark.parametrize(
     ("static", "events", "more", "told"),
     [
@@ -195,8 +261,12 @@ def test_events_of_nobody_known_are_refused_or_left_out():
         (PATIENTS, VISITS, {"missing_persons": "together"}, "missing_persons is about one table"),
         (PATIENTS, VISITS, {"order": "home"}, "not in the second table"),
         (PATIENTS, VISITS, {"key_column": None}, "Which column of both tables"),
-        (PATIENTS, VISITS, {"orphans": "keep"}, "refuse, drop"),
-        (PATIENTS, VISITS, {"require": "distinct-l=2 on cost"}, "nothing beyond it yet"),
+        (PATIENTS, VISITS, {"orphans": "hide"}, "refuse, drop, keep"),
+        (PATIENTS, VISITS, {"require": "distinct-l=2 on cost", "known_rows": 1}, "nothing beyond it yet"),
+        (PATIENTS, VISITS, {"require": "distinct-l=2 on word"}, "no column 'word'"),
+        (PATIENTS, VISITS.rename({"cost": "note"}), {"require": "distinct-l=2 on note"}, "Both tables have a column"),
+        (PATIENTS, VISITS, {"require": "distinct-l=9 on note"}, "impossible"),
+        (PATIENTS, VISITS, {"known_together": [(["sex", "home"], 4)]}, "Ask for one k"),
         (PATIENTS, VISITS, {"outputs": Outputs(plan="plan.json")}, "no file holds both"),
         (PATIENTS, VISITS, {"to": "postgresql:///clinic?table=out"}, "Write files"),
         (PATIENTS, VISITS, {"measuring": Measuring(risk=True)}, "measured on one table"),
@@ -274,3 +344,10 @@ def test_who_is_alone_by_both_tables_is_refused():
     asked = {**ASKED, "quasi_identifiers": ["sex", "ward"], "order": None, "drop": ["home", "day"], "alone_at_most": 0}
     with pytest.raises(VerificationError, match="alone by unchanged"):
         incrowd.release(patients, with_table=events, **asked)
+
+
+def test_an_unchanged_date_of_events_is_refused_where_days_are_shown():
+    patients, events = tables(persons=300)
+    dated = events.with_columns(left=pl.col("day") + pl.duration(days=1))
+    with pytest.raises(VerificationError, match=r"left gives back day as a date[.]"):
+        incrowd.release(patients, with_table=dated, **ASKED)

@@ -13,6 +13,7 @@ from incrowd.verification.judge import judge
 from incrowd.verification.request import Request
 from incrowd.vocabulary.requirement import KAnonymity, Together
 from incrowd.vocabulary.requirements.closeness import ConfidenceCap
+from incrowd.vocabulary.requirements.diversity import DistinctDiversity
 from support.visits import PATIENTS, K, linked, patients, static, unlinked, visits
 
 
@@ -281,7 +282,8 @@ def test_as_many_rows_are_lost_as_were_announced(tmp_path):
 
 def both(folder, persons=None, events=None):
     rows = (persons or static()).request(folder, "patients.csv")
-    return (events or linked()).request(folder, "visits.csv", static=rows)
+    asked = (events or linked()).request(folder, "visits.csv", static=rows)
+    return replace(asked, together=asked.requirement)
 
 
 def test_two_tables_hold_together(tmp_path):
@@ -335,7 +337,15 @@ def test_events_of_nobody_in_the_first_table_are_refused(tmp_path):
     dropped = replace(events, origin=events.origin[mine], shown=events.shown.filter(mine))
     lost = int((events.table["patient"] == "a0").sum())
     asked = both(tmp_path, fewer, dropped)
-    assert not failed(judge(replace(asked, left_out=asked.left_out - lost)))
+    asked = replace(asked, left_out=asked.left_out - lost)
+    assert failed(judge(asked)) == {"table of persons"}  # the user wants them refused, not left out
+    assert not failed(judge(replace(asked, orphans="drop")))
+
+
+def test_a_promise_of_neither_table_is_refused(tmp_path):
+    asked = both(tmp_path)
+    more = Together((KAnonymity(asked.requirement.smallest_group), DistinctDiversity(2, on="smokes")))
+    assert failed(judge(replace(asked, together=more))) == {"required of both"}
 
 
 def test_a_table_of_persons_that_fails_fails_both(tmp_path):

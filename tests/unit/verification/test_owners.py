@@ -6,15 +6,18 @@ from collections import Counter
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incrowd.tables.reading.persons import normalised
+from incrowd.tables.streams.gathering import plain_texts
 from incrowd.verification.alone import count_alone
 from incrowd.verification.input_table import TABLE, InputTable
 from incrowd.verification.open_cells import QuasiIdentifier, histories
 from incrowd.verification.opening import connect
-from incrowd.verification.owners import Owners, with_days
+from incrowd.verification.owners import Owners, normalised_words, with_days
 from incrowd.verification.request import InputFile
 from incrowd.verification.unchanged import UnchangedColumn, count_unchanged
 from incrowd.vocabulary.persons import Persons
@@ -89,6 +92,32 @@ def test_normalised_ascii_is_as_python_has_it(cells, tmp_path_factory):
     assert len(set(read.codes.tolist())) == len({plain(word) for word in cells})
 
 
+def test_what_nobody_sees_tells_nobody_apart(tmp_path):
+    """Of all characters: those that the reader leaves out of a spelling are those that the verification does."""
+    cells = [
+        "p1",
+        "p\u200b1",
+        "\ufeffp1",
+        "p1\u200d",
+        "p\u00ad1",
+        "\u202ap1\u202c",
+        "p1\ufe0f",
+        "p\x001",
+        "p2",
+        "p\u200b2",
+    ]
+    read = owners(cells, tmp_path, "parquet", ids="normalised")
+    assert read.codes.tolist() == [0] * 8 + [1] * 2
+    assert owners(cells, tmp_path, "parquet").alike == 8
+    assert not owners(cells, tmp_path, "parquet").released_as(np.arange(10)).check().passed
+    assert owners(cells, tmp_path, "parquet", ids="exact").everybody == 10
+    everything = [f"p{chr(point)}1" for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+    assert normalised_words(pa.array(everything)).to_pylist() == [normalised(word) for word in everything]
+    plain = [f"p{chr(point)}1" for point in range(128)]
+    assert normalised_words(pa.array(plain)).to_pylist() == plain_texts(pl.Series(plain)).to_list()
+    assert plain_texts(pl.Series(plain)).to_list() == [normalised(word) for word in plain]
+
+
 def test_lost_persons_and_those_who_lost_a_row(tmp_path):
     read = owners(["a", "b", "a", "c"], tmp_path).released_as(np.array([0, 3]))
     assert (read.lost, read.losers, read.released.tolist()) == (1, 2, [0, 2])
@@ -104,16 +133,18 @@ def test_dates_are_days_since_the_first_row_of_their_person(kind, day, copy, tmp
     numbers = [5, 2, 9, None, 4]
     days = [None if n is None else day.format(n) if day else dt.date(2024, 3, n) for n in numbers]
     table = read(pl.DataFrame({"who": ["a", "b", "a", "a", None], "day": days}), tmp_path, kind, copy=copy)
-    dated = with_days(table, Owners.of(table, Persons("who")), "day")
+    dated, whose = with_days(table, Owners.of(table, Persons("who")), "day")
     rows = dated.connection.execute(f"SELECT c1 FROM {TABLE}").fetchall()
     assert [cell for (cell,) in rows] == [0, 0, 4, None, None]
     assert dated.kind("day") == "BIGINT"
+    assert [None if np.isnan(day) else day - 19782 for day in whose.dates] == numbers  # since the last of February
 
 
 def test_what_is_no_date_stays_as_it_is(tmp_path):
     for cells in (["1", "2"], ["2024-01-01", "soon"]):
         table = read(pl.DataFrame({"who": ["a", "a"], "day": cells}), tmp_path)
-        assert with_days(table, Owners.of(table, Persons("who")), "day") is table
+        owners = Owners.of(table, Persons("who"))
+        assert with_days(table, owners, "day") == (table, owners)
 
 
 # who is alone, and effective k
@@ -147,6 +178,43 @@ def test_effective_k_counts_persons(linked, left):
     counts = count_unchanged([shown], [], [KnownSet(("ward",), 2)], owners=who, linked=linked)
     assert (counts.effective_k, counts.rows) == (left, 6)
     assert counts.people_below_k == (0 if not linked else 3)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_rows_of_one_person_are_no_evidence_about_others(linked):
+    """Nine in ten devices are of one person: what all its rows have in common, others do not tell."""
+    persons = np.arange(400)
+    who = np.repeat(persons, 6)
+    device = np.where(persons < 40, persons // 2, persons)[who]
+    year = QuasiIdentifier("year", (persons * 7 % 40)[who], np.zeros(len(who), np.int64), [None])
+    asked = [year], [UnchangedColumn("device", device)], [KnownSet(("year",), 5)]
+    assert count_unchanged(*asked).given_back > 2000  # if each row was a person
+    counts = count_unchanged(*asked, owners=who, linked=linked)
+    assert (counts.given_back, counts.by, counts.effective_k) == (0, (), 400)
+
+
+@given(
+    values=st.lists(st.tuples(*[st.integers(0, 2)] * 4), min_size=2, max_size=6),
+    people=st.integers(20, 90),
+    times=st.lists(st.integers(1, 4), min_size=5, max_size=5),
+)
+def test_more_rows_of_the_same_person_change_nothing(values, people, times):
+    cells = np.array([values[place % len(values)] for place in range(people)], np.int64)
+    who = np.repeat(np.arange(people), [times[person % 5] for person in range(people)])
+
+    def counted(rows, **owners):
+        first, second, one, other = cells[rows].T
+        quasi = [QuasiIdentifier("first", first, np.zeros(len(rows), np.int64), [None])]
+        quasi.append(QuasiIdentifier("second", second, second, [[0], [1], [2]]))
+        columns = [UnchangedColumn("one", one), UnchangedColumn("other", other)]
+        return count_unchanged(quasi, columns, [KnownSet(("first", "second"), 3)], **owners)
+
+    once, often = counted(np.arange(people)), counted(who, owners=who)
+    assert (once.sets, once.people_below_k, once.advice) == (often.sets, often.people_below_k, often.advice)
+    assert once.not_counted == often.not_counted
+    assert {(one.columns, one.quasi_identifier) for one in once.by} == {
+        (one.columns, one.quasi_identifier) for one in often.by
+    }
 
 
 def test_persons_of_tables_are_numbered_as_the_oracle_has_them():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,11 +52,16 @@ class Grouping:
 
 
 def group_persons(
-    table: EncodedTable, schema: Schema, lengths: Ints, judge: Judge, marks: Ints, rows_of: list[Ints] | None = None
+    table: EncodedTable,
+    schema: Schema,
+    lengths: Ints,
+    judge_of: Callable[[int], tuple[Judge, Ints]],
+    rows_of: list[Ints] | None = None,
 ) -> Grouping:
     """Cut persons by the rows they keep (``lengths``), then each part as Mondrian does, by class if there is one.
 
     ``table`` has a row for each person, or, with ``rows_of`` (the rows of each person in it), for each row.
+    ``judge_of`` has for each length the judge, and what it must know of each row (:meth:`Judge.of_rows`).
     """
     parents: list[int] = []
     nodes = np.zeros(len(lengths), np.int64)
@@ -65,6 +71,7 @@ def group_persons(
         if rows_of is not None:
             rows = np.concatenate([rows_of[person] for person in people.tolist()])
             first = np.cumsum([0, *(len(rows_of[person]) for person in people.tolist())])[:-1]
+        judge, marks = judge_of(length)
         resting, above = _cut(table.take(rows), schema, judge, marks[rows])
         nodes[people] = resting[first] + root
         parents += [-1 if one < 0 else one + root for one in above.tolist()]

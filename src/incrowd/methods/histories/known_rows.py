@@ -66,18 +66,14 @@ class KnownRows:
         preferences: Preferences = INDIFFERENT,  # noqa: ARG002, the catalog says that it has none
     ) -> tuple[Step, ...]:
         """Leave out rows that too few persons have as many of, then refine until nothing can be refined."""
-        if not isinstance(requirement, KAnonymity):
-            raise RequirementError(
-                "With a number of known rows k is promised, and nothing beyond it yet. Leave the other requirements "
-                "out, or promise whole histories."
-            )
+        k = check_k_alone(requirement)
         table, schema = population.sample(), population.schema
         owners = np.arange(population.rows, dtype=np.int32) if population.owners is None else population.owners
         persons = int(owners.max(initial=-1)) + 1
         check_persons(requirement, persons)
         columns = [table[name] for name in schema.quasi_identifiers]
         histories = Histories.of(owners, persons, columns, table.columns.get(ORDER), randomness)
-        lengths, kept = self.cut(histories, requirement.k, randomness)
+        lengths, kept = self.cut(histories, k, randomness)
         rows = np.flatnonzero(kept)
         target = None if schema.target is None else table[schema.target].take(rows)
         refinement = SupportRefinement(
@@ -86,7 +82,7 @@ class KnownRows:
             persons,
             static=lengths if self.count else None,
             known=self.rows,
-            k=requirement.k,
+            k=k,
         ).run()
         return kept_rows(kept), *refinement.steps()
 
@@ -95,6 +91,16 @@ class KnownRows:
         lengths = kept_lengths(histories.lengths, k, self.rows, count=self.count, randomness=randomness)
         check_work(lengths, self.rows)
         return lengths, histories.kept(lengths)
+
+
+def check_k_alone(requirement: Requirement) -> int:
+    """k; raises if anything is required beside it."""
+    if not isinstance(requirement, KAnonymity):
+        raise RequirementError(
+            "With a number of known rows k is promised, and nothing beyond it yet. Leave the other requirements "
+            "out, or promise whole histories."
+        )
+    return requirement.k
 
 
 def kept_rows(kept: npt.NDArray[np.bool_]) -> Seat:

@@ -9,6 +9,7 @@ Electronic Medical Records" (IEEE TITB 2012), which aligns sequences two by two.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -68,17 +69,17 @@ class WholeHistories:
         check_persons(requirement, persons)
         columns = [table[name] for name in schema.quasi_identifiers]
         histories = Histories.of(owners, persons, columns, table.columns.get(ORDER), randomness)
-        judge = Judge.of(requirement, _Rows(table, schema, owners).as_population)
+        judge = Judge.of(requirement, HistoryRows(table, schema, owners).as_population)
         kept = levels(histories.lengths, judge.k, randomness)
         if judge.counts_only:
-            grouping = _by_summaries(table, schema, histories, kept, judge.k)
+            grouping = by_summaries(*summaries(table, schema, histories.owners, persons), kept, judge.k)
             return ShownHistories.of(histories, grouping, schema, judge.k, self.boxes).steps(schema)
-        return _Beyond(table, schema, histories, requirement, self.boxes).steps(kept)
+        return Beyond(table, schema, histories, requirement, self.boxes).settled(kept).steps(schema)
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
-    """Some rows, as a judge asks of them."""
+class HistoryRows:
+    """Some rows of persons, as a judge asks of them."""
 
     table: EncodedTable
     schema: Schema
@@ -86,9 +87,11 @@ class _Rows:
 
     @property
     def rows(self) -> int:
+        """How many there are."""
         return self.table.height
 
     def sample(self) -> EncodedTable:
+        """All of them."""
         return self.table
 
     def contingency(self, name: str) -> Ints:
@@ -101,23 +104,25 @@ class _Rows:
         names: tuple[str, ...],
         most: int | None = None,  # noqa: ARG002, all persons are enough, too
     ) -> Presence:
+        """Who has which values, all in one cell."""
         codes = tuple(self.table[name].codes for name in names)
         return Presence(np.zeros(self.rows, np.int64), self.owners, codes)
 
     @property
     def as_population(self) -> Population:
+        """The same to who checks types: a judge asks nothing else."""
         return cast(Population, self)
 
 
-def _by_summaries(table: EncodedTable, schema: Schema, histories: Histories, kept: Ints, k: int) -> Grouping:
-    """By rows kept, then by summaries, while every group has k persons."""
-    persons, described = summaries(table, schema, histories.owners, histories.persons)
+def by_summaries(persons: EncodedTable, described: Schema, kept: Ints, k: int) -> Grouping:
+    """By rows kept, then by summaries of persons, while every group has k of them."""
     judge = Judge(KAnonymity(k))
-    return group_persons(persons, described, kept, judge, judge.of_rows(persons))
+    marks = judge.of_rows(persons)
+    return group_persons(persons, described, kept, lambda _: (judge, marks))
 
 
 @dataclass(frozen=True, eq=False)
-class _Beyond:
+class Beyond:
     """Groups of persons where more than k is required: of each class with one history, and of each of its tuples."""
 
     table: EncodedTable
@@ -126,25 +131,30 @@ class _Beyond:
     requirement: Requirement
     boxes: str
 
-    def steps(self, kept: Ints) -> tuple[Step, ...]:
+    def settled(self, kept: Ints) -> ShownHistories:
         """Group while it holds; cuts that break it are taken back, and histories that do so uncut are shortened."""
         kept = self._shortened(kept)
-        grouping = self._grouped(kept)
+        grouping = self.grouped(kept)
         while True:
-            shown = self._shown(grouping, kept)
-            failing = shown.failing(self.table, self.schema, self.requirement)
+            shown = self.shown(grouping, kept)
+            failing = self.failing(shown)
             if not len(failing):
-                return shown.steps(self.schema)
+                return shown
             whole = grouping.roots(failing)
             if whole.any():
                 kept = self._shortened(self._lower(kept, self._lengths(shown, failing[whole], kept)))
-                grouping = self._grouped(kept)
+                grouping = self.grouped(kept)
             else:
                 grouping = grouping.taken_back(failing)
 
-    def _shown(self, grouping: Grouping, kept: Ints) -> ShownHistories:
+    def shown(self, grouping: Grouping, kept: Ints) -> ShownHistories:
+        """What is shown of groups whose persons keep at most so many rows."""
         k = self.requirement.smallest_group
         return ShownHistories.of(self.histories, grouping, self.schema, k, self.boxes, kept)
+
+    def failing(self, shown: ShownHistories) -> Ints:
+        """The groups that do not keep what is required."""
+        return shown.failing(self.table, self.schema, self.requirement)
 
     def _shortened(self, kept: Ints) -> Ints:
         """Fewer rows for whom a history is too long: all who keep as many would not keep the requirement together.
@@ -153,8 +163,8 @@ class _Beyond:
         """
         while True:
             places = np.unique(kept, return_inverse=True)[1].astype(np.int64)
-            shown = self._shown(Grouping(np.full(len(kept), -1, np.int64), places), kept)
-            failing = shown.failing(self.table, self.schema, self.requirement)
+            shown = self.shown(Grouping(np.full(len(kept), -1, np.int64), places), kept)
+            failing = self.failing(shown)
             if not len(failing):
                 return kept
             kept = self._lower(kept, self._lengths(shown, failing, kept))
@@ -174,28 +184,37 @@ class _Beyond:
         place = max(1, int(np.searchsorted(lengths, failing.max())))
         return np.where(kept == lengths[place], lengths[place - 1], kept)
 
-    def _grouped(self, kept: Ints) -> Grouping:
+    def grouped(self, kept: Ints) -> Grouping:
         """By rows kept, then by summaries, while every group keeps what is required of persons with one history."""
         rows = np.flatnonzero(self.histories.kept(kept))
         owners = self.histories.owners[rows]
         released = self.table.take(rows)
-        judge = Judge.of(self.requirement, _Rows(released, self.schema, owners.astype(np.int32)).as_population)
+        judge = Judge.of(self.requirement, HistoryRows(released, self.schema, owners.astype(np.int32)).as_population)
         persons, described = summaries(self.table, self.schema, self.histories.owners, self.histories.persons)
-        order = np.argsort(owners, kind="stable")
-        rows_of = np.split(order, np.cumsum(np.bincount(owners, minlength=self.histories.persons))[:-1])
         marks = judge.of_rows(released, owners.astype(np.int32))
-        return group_persons(persons.take(owners), described, kept, judge, marks, rows_of)
+        rows_of = rows_by_person(owners, self.histories.persons)
+        return group_persons(persons.take(owners), described, kept, lambda _: (judge, marks), rows_of)
+
+
+def rows_by_person(owners: Ints, persons: int) -> list[Ints]:
+    """The rows of each person."""
+    order = np.argsort(owners, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(owners, minlength=persons))[:-1])
 
 
 @dataclass(frozen=True, eq=False)
 class ShownHistories:
-    """What is shown of a grouping: the seat of each row, and the forms of each seat; the group of each seat."""
+    """What is shown of a grouping: the seat of each row, and the forms of each seat; the group of each seat.
+
+    ``beside`` is what else is shown of the persons of each group, in a table of their own.
+    """
 
     histories: Histories
     groups: Ints
     seats: Ints
     forms: list[tuple[Form, ...]]
     group_of: Ints
+    beside: tuple[tuple[Form, ...], ...] = ()
 
     @classmethod
     def of(
@@ -227,29 +246,40 @@ class ShownHistories:
         if not isinstance(requirement, Together) or not requirement.on_columns:
             return np.empty(0, np.int64)
         rows = np.flatnonzero(self.seats >= 0)
+        if not len(rows):
+            return np.empty(0, np.int64)
         owners, seats = self.histories.owners[rows].astype(np.int32), self.seats[rows]
         released = table.take(rows)
-        judge = Judge.of(requirement, _Rows(released, schema, owners).as_population)
-        histories, tuples = self._numbered()
+        judge = Judge.of(requirement, HistoryRows(released, schema, owners).as_population)
         codes = tuple(released[name].codes for name in judge.names)
         broken = np.zeros(len(self.forms), bool)
-        for cells in (histories, tuples):
+        for cells in (self.history_of_group[self.group_of], self._tuples):
             holds = judge.holds(judge.counted(Presence(cells[seats], owners, codes), int(cells.max()) + 1))
             broken |= ~holds[cells]
         return np.unique(self.group_of[broken])
 
-    def _numbered(self) -> tuple[Ints, Ints]:
-        """For each seat the number of its history, and of its tuple there; groups that show the same are one."""
+    @cached_property
+    def _looks(self) -> Ints:
+        """For each seat the number of what it shows."""
         looks: dict[tuple[Form, ...], int] = {}
-        seats = [looks.setdefault(form, len(looks)) for form in self.forms]
-        of_group: dict[int, list[int]] = {}
-        for group, look in zip(self.group_of.tolist(), seats, strict=True):
-            of_group.setdefault(group, []).append(look)
-        histories: dict[tuple[int, ...], int] = {}
-        number = {group: histories.setdefault(tuple(sorted(each)), len(histories)) for group, each in of_group.items()}
-        history = np.array([number[group] for group in self.group_of.tolist()], np.int64)
-        tuples = np.unique(history * max(len(looks), 1) + np.array(seats, np.int64), return_inverse=True)[1]
-        return history, tuples.astype(np.int64)
+        return np.array([looks.setdefault(form, len(looks)) for form in self.forms], np.int64)
+
+    @cached_property
+    def history_of_group(self) -> Ints:
+        """For each group the number of its history; groups that show the same have one."""
+        of_group: list[list[int]] = [[] for _ in range(int(self.groups.max()) + 1)]
+        for group, look in zip(self.group_of.tolist(), self._looks.tolist(), strict=True):
+            of_group[group].append(look)
+        beside = self.beside or ((),) * len(of_group)
+        histories: dict[tuple[tuple[Form, ...], tuple[int, ...]], int] = {}
+        shown = ((own, tuple(sorted(rows))) for own, rows in zip(beside, of_group, strict=True))
+        return np.array([histories.setdefault(one, len(histories)) for one in shown], np.int64)
+
+    @cached_property
+    def _tuples(self) -> Ints:
+        """For each seat the number of its tuple in its history."""
+        keys = self.history_of_group[self.group_of] * (int(self._looks.max(initial=0)) + 1) + self._looks
+        return np.asarray(np.unique(keys, return_inverse=True)[1], np.int64)
 
     def steps(self, schema: Schema) -> tuple[Step, ...]:
         """The steps, and what there is to say of them."""

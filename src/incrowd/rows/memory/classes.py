@@ -96,6 +96,8 @@ def with_classes_kept(
     settled = settle(plan)
     if after.owners is None or isinstance(requirement, KAnonymity | KnownTogether):
         return settled
+    if plan.link is not None:  # histories are what is alike then, and were judged as a whole
+        return settled
     judge = Judge.of(requirement, after)
     if not judge.persons:
         return settled

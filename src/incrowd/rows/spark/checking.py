@@ -87,12 +87,16 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     files, findings = compared(pieces, folder, partial(_compare, request, expected, salt))
     held = [*sources, *_persons(request)]
     meanings = _meanings(request, table, blocks, held)
-    read = summed_up(table, [one.column.name for one in held], InputReader(held, meanings, salt))
+    dropped_owner = PERSON if request.persons is not None and request.persons.missing == "drop" else None
+    reader = InputReader(held, meanings, salt, dropped_owner)
+    read = summed_up(table, [one.column.name for one in held], reader)
     sizes, counted = _promises(request, table, pieces, folder, expected, meanings)
+    without = 0 if sizes.persons is None else sizes.persons.without
     lost = left_out(blocks.store, pieces.drafting, partial(_fingerprint, salt)) if dropped else ()
     same = sum((*(one.marks for one in findings), *lost), Fingerprint()) == sum(read, Fingerprint())
+    input_rows += without
     gone = input_rows - rows
-    whole = rows == different == sizes.rows and 0 <= gone <= expected.may_lose
+    whole = rows == different == sizes.rows and 0 <= gone - without <= expected.may_lose
     cells = added_pieces((one.cells for one in findings), expected)
     quasi, drawn = expected.quasi_identifiers, expected.drawn is not None
     checks = [
@@ -100,7 +104,7 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
         *counted,
         Check("rows", whole, f"{rows:,} released, {gone:,} left out"),
         Check("input", same, "the rows that were compared are those of the input" if same else "other rows"),
-        Check("left out", gone == request.left_out, f"{gone:,} rows"),
+        Check("left out", gone - without == request.left_out, f"{gone:,} rows"),
         *(cells_check(name, cells.wrong[name], name in quasi, drawn=drawn) for name in expected.columns),
         _of_all(files),
         *(_of_all(each) for each in zip(*(one.order for one in findings), strict=True)),
@@ -122,8 +126,19 @@ def _promises(
     """The classes that are nearest to breaking their promise, and a check for each, of rows or of persons."""
     for owner in _persons(request):
         assert request.persons is not None
-        with owned_rows(pieces, folder, table, owner, meanings[owner.name], request.persons) as owned:
-            return owned.checks(expected.promises)
+        numeric = [one.name for one in request.columns if one.type.is_numeric]
+        shown = [name for name in expected.quasi_identifiers if name in numeric and name not in expected.counts]
+        with owned_rows(
+            pieces,
+            folder,
+            table,
+            owner,
+            meanings[owner.name],
+            request.persons,
+            quasi=expected.quasi_identifiers,
+            numbers=shown,
+        ) as owned:
+            return owned.checks(expected.promises, expected.shared_means)
     sizes = [sizes_of(class_sizes(table.session, folder, names)) for _, names, _ in expected.promises]
     nearest = min(zip(sizes, expected.promises, strict=True), key=lambda one: one[0].smallest / one[1][2])[0]
     return nearest, [k_check(one, name, k) for one, (name, _, k) in zip(sizes, expected.promises, strict=True)]

@@ -238,14 +238,35 @@ def hold_on_spark(
             persons, clean = recipe.persons, partial(_clean, markers)
             owners = None if persons is None else PersonWords(persons, secrets.token_bytes(32), markers)
             beside = schema.untouched if persons is None else (*schema.untouched, persons.column)
-            store = stored(table, schema.encoded, beside, raw_codes, clean, BLOCK_ROWS, owners)
+            somebodys, dropped = _with_persons(table, persons, markers)
+            store = stored(somebodys, schema.encoded, beside, raw_codes, clean, BLOCK_ROWS, owners)
             closing.callback(store.forget)
             if persons is not None:
-                notices = (*notices, *person_notices(store, persons))
+                notices = (*notices, *dropped, *person_notices(store, persons))
             schema, meanings, further = _meanings(store.gathered(), schema, recipe, table.schema, markers)
         blocks = SparkBlocks.of(store, meanings)
         origin = Origin("Spark", table.name, missing=markers)
         yield OnSpark(table, schema, blocks, (*notices, *further), origin, folder, hidden, closing)
+
+
+def _with_persons(
+    table: SparkTable, persons: Persons | None, markers: tuple[str, ...]
+) -> tuple[SparkTable, tuple[Notice, ...]]:
+    """The table without rows that have no person, if these are dropped, and what should be known of them."""
+    from pyspark.sql import functions as sql
+
+    if persons is None or persons.missing != "drop":
+        return table, ()
+    cell, kind = sql.col(table.at(persons.column)), table.schema[persons.column]
+    missing = cell.isNull()
+    if kind == pl.String:
+        missing |= cell.isin(spellings(markers))
+    elif kind.is_float():
+        missing |= sql.isnan(cell)
+    with errors_translated():
+        rows = int(table.frame.filter(missing).count())
+    left = replace(table, frame=table.frame.filter(~missing), groups=None)  # files have all rows
+    return left, tuple(nobodys_rows(persons, rows))
 
 
 def _own_folder(session: Any) -> Path:

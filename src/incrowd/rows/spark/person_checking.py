@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,9 +14,10 @@ from incrowd.rows.spark.drafting import Mixing, Pieces
 from incrowd.rows.spark.session import errors_translated, mapped
 from incrowd.rows.spark.table import SparkTable
 from incrowd.verification.class_sizes import Promises, sizes_of
+from incrowd.verification.faithfulness import means_check
 from incrowd.verification.input_table import ColumnOrigin
 from incrowd.verification.meaning import CellMeaning
-from incrowd.verification.person_counts import persons_check
+from incrowd.verification.person_counts import NEARLY, persons_check
 from incrowd.verification.person_keys import PersonKeys, PersonReader
 from incrowd.verification.verdict import Check, ClassSizes, PersonCounts
 from incrowd.vocabulary.persons import Persons
@@ -31,11 +32,18 @@ class OwnedRows:
     frame: Any
     keys: PersonKeys
     names: tuple[str, ...]
+    quasi: tuple[int, ...]  # positions of quasi-identifiers
+    numbers: tuple[int, ...]  # positions of quasi-identifiers that are numbers or dates
     everybody: int
     alike: int
-    missing: bool
+    missing: int  # rows of the input without a person
 
-    def checks(self, promises: Promises) -> tuple[ClassSizes, list[Check]]:
+    @property
+    def without(self) -> int:
+        """How many rows of the input are left out as they have no person."""
+        return self.missing if self.keys.persons.missing == "drop" else 0
+
+    def checks(self, promises: Promises, shared: Collection[str]) -> tuple[ClassSizes, list[Check]]:
         """A check for each promise, and what is known of persons; the classes that are nearest to breaking theirs."""
         from pyspark.sql import functions as sql
 
@@ -50,6 +58,7 @@ class OwnedRows:
             self._whose(int(rows), int(there), int(nobodys)),
             *checks,
             self._telling(int(rows), int(there)),
+            means_check(sum(self._heavy_means(at, shared) for at in self._shown_numbers())),
         ]
 
     def _class_persons(self, names: Sequence[str], there: int) -> ClassSizes:
@@ -69,14 +78,14 @@ class OwnedRows:
         of_persons = _bars((persons, classes) for persons, _, _, classes in found)
         share = max((heaviest / rows for _, rows, heaviest, _ in found), default=0.0)
         smallest = of_persons[0][0] if of_persons else 0
-        counts = PersonCounts(there, self.everybody - there, smallest, of_persons, share)
+        counts = PersonCounts(there, self.everybody - there, smallest, of_persons, share, self.without)
         return replace(sizes_of(_bars((rows, classes) for _, rows, _, classes in found)), persons=counts)
 
     def _whose(self, rows: int, there: int, nobodys: int) -> Check:
         """Every released row has a person, and the persons are those the user means."""
         faults = []
         if self.missing and self.keys.persons.missing == "refuse":
-            faults.append("input rows have no person")
+            faults.append(f"{self.missing:,} input rows have no person")
         if nobodys:
             faults.append(f"{nobodys:,} released rows have no person")
         if self.alike:
@@ -95,16 +104,63 @@ class OwnedRows:
         with errors_translated():
             roughly = self.frame.agg(*(sql.approx_count_distinct(f"c{at}") for at in places)).collect()[0]
             near = [at for at in places if there / 2 <= roughly[at] <= there * 2]
-            telling = [self.names[at] for at in near if self._tells(f"c{at}", there)]
+            telling = [self.names[at] for at in near if self._tells(f"c{at}")]
         finding = (
             f"{', '.join(map(repr, telling))} has a value for each person" if telling else f"{len(places)} columns"
         )
         return Check(name, not telling, finding)
 
-    def _tells(self, column: str, there: int) -> bool:
-        pairs = self.frame.select(column, WHOSE).distinct()
-        values = self.frame.select(column).distinct()
-        return int(pairs.count()) == there == int(values.count())
+    def _tells(self, column: str) -> bool:
+        """Whether nearly every value is of one person, and nearly everybody with several rows has one value."""
+        from pyspark.sql import functions as sql
+
+        each = self.frame.groupBy(column, WHOSE).agg(sql.count(sql.lit(1)).alias("n"))
+        people = each.groupBy(WHOSE).agg(sql.sum("n").alias("rows"), sql.count(sql.lit(1)).alias("pairs"))
+        several = sql.col("rows") > 1
+        asked = sql.sum("pairs"), sql.sum(sql.when(several, sql.col("pairs"))), sql.count(sql.when(several, 1))
+        pairs, of_several, persons = people.agg(*asked).collect()[0]
+        values = self.frame.select(column).distinct().count()
+        return bool(pairs <= NEARLY * values and (of_several or 0) <= NEARLY * persons)
+
+    def _shown_numbers(self) -> list[int]:
+        """The positions of columns of numbers or dates in which some cell is one."""
+        from pyspark.sql import functions as sql
+
+        if not self.numbers:
+            return []
+        with errors_translated():
+            shown = self.frame.agg(*(sql.count(_number(at)) for at in self.numbers)).collect()[0]
+        return [at for at, cells in zip(self.numbers, shown, strict=True) if cells]
+
+    def _heavy_means(self, at: int, shared: Collection[str]) -> int:
+        """How many numbers are means of rows more than half of which are one person's: of a class, or of the number.
+
+        A number that all its rows have is none.
+        """
+        from pyspark.sql import functions as sql
+
+        places = [at] if self.names[at] in shared else list(self.quasi)
+        keys, own = [sql.col(f"c{place}") for place in places], sql.col(f"o{at}")
+        numbers = self.frame.filter(_number(at).isNotNull())
+        each = numbers.groupBy(*keys, WHOSE).agg(
+            sql.count(sql.lit(1)).alias("n"), sql.min(own).alias("low"), sql.max(own).alias("high")
+        )
+        whole = each.groupBy(*keys).agg(
+            sql.sum("n").alias("rows"),
+            sql.max("n").alias("most"),
+            sql.min("low").alias("low"),
+            sql.max("high").alias("high"),
+        )
+        with errors_translated():
+            return int(whole.filter("2 * most > rows AND low < high").count())
+
+
+def _number(at: int) -> Any:
+    """SQL: whether the cell of a column is a number or a date; null if not."""
+    from pyspark.sql import functions as sql
+
+    text = f"CAST(c{at} AS STRING)"
+    return sql.expr(f"coalesce(try_cast({text} AS DOUBLE), CASE WHEN try_cast({text} AS DATE) IS NOT NULL THEN 1D END)")
 
 
 def _bars(pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -122,7 +178,15 @@ def _of(sizes: ClassSizes) -> PersonCounts:
 
 @contextmanager
 def owned_rows(
-    pieces: Pieces, folder: str, table: SparkTable, source: ColumnOrigin, meaning: CellMeaning, persons: Persons
+    pieces: Pieces,
+    folder: str,
+    table: SparkTable,
+    source: ColumnOrigin,
+    meaning: CellMeaning,
+    persons: Persons,
+    *,
+    quasi: Sequence[str],
+    numbers: Sequence[str],
 ) -> Iterator[OwnedRows]:
     """The released rows with their persons, kept by Spark for the time of a block."""
     from pyspark import StorageLevel
@@ -132,8 +196,10 @@ def owned_rows(
 
     keys = PersonKeys(persons, secrets.token_bytes(32))
     names = tuple(written_columns(table.session, folder))
-    schema = ", ".join((*(f"c{at} binary" for at in range(len(names))), f"{WHOSE} binary"))
-    frame = beside_files(pieces, folder, Owning(pieces.mixing, keys, names), schema).persist(StorageLevel.DISK_ONLY)
+    known, own = (tuple(names.index(name) for name in some) for some in (quasi, numbers))
+    cells = (*(f"c{at} binary" for at in range(len(names))), *(f"o{at} double" for at in own), f"{WHOSE} binary")
+    owning = Owning(pieces.mixing, keys, names, own)
+    frame = beside_files(pieces, folder, owning, ", ".join(cells)).persist(StorageLevel.DISK_ONLY)
     reader = PersonReader(keys, source, meaning)
     with errors_translated():
         column = table.frame.select(sql.col(table.at(persons.column)).alias("n0"))
@@ -145,7 +211,7 @@ def owned_rows(
     everybody = int(plain if normalised else exact) + together
     alike = int(exact) - int(plain) if persons.ids is None else 0
     try:
-        yield OwnedRows(frame, keys, names, everybody, alike, bool(missing))
+        yield OwnedRows(frame, keys, names, known, own, everybody, alike, int(missing))
     finally:
         frame.unpersist()
 
@@ -157,21 +223,35 @@ class Owning:
     mixing: Mixing
     keys: PersonKeys
     names: tuple[str, ...]
+    numbers: tuple[int, ...]
 
     def __call__(self, parts: Any, files: Any) -> Any:
-        """The rows of the file, cells as the bytes of their text, and the keys of their persons."""
+        """The rows of the file, cells as the bytes of their text; numbers the input held; the keys of their persons."""
         import pyarrow as pa
 
         from incrowd.rows.spark.checking import original_of, written_rows
 
-        columns: list[Any] = [pa.array([], pa.binary())] * (len(self.names) + 1)
+        places = [f"c{at}" for at in range(len(self.names))], [f"o{at}" for at in self.numbers]
+        nothing = [pa.array([], pa.float64())] * len(self.numbers)
+        columns: list[Any] = [*[pa.array([], pa.binary())] * len(self.names), *nothing, pa.array([], pa.binary())]
         written = written_rows(files)
         if parts.num_rows:
-            whose = self.keys.of(original_of(self.mixing, parts).table.column(PERSON))
+            held = original_of(self.mixing, parts).table
+            whose = self.keys.of(held.column(PERSON))
             if len(whose) != written.num_rows:
                 raise ValueError("other rows")
-            columns = [*(_bytes_of(written.column(name)) for name in self.names), whose]
-        return pa.table(columns, [*(f"c{at}" for at in range(len(self.names))), WHOSE])
+            own = (_as_number(held.column(self.names[at])) for at in self.numbers)
+            columns = [*(_bytes_of(written.column(name)) for name in self.names), *own, whose]
+        return pa.table(columns, [*places[0], *places[1], WHOSE])
+
+
+def _as_number(column: Any) -> Any:
+    """The numbers of a column; dates as days."""
+    import pyarrow as pa
+
+    plain = column.cast(getattr(column.type, "value_type", column.type))
+    plain = plain.cast(pa.date32()).cast(pa.int32()) if pa.types.is_temporal(plain.type) else plain
+    return plain.cast(pa.float64())
 
 
 def _bytes_of(column: Any) -> Any:

@@ -24,6 +24,12 @@ from incrowd.vocabulary.persons import DAYS, Persons
 from incrowd.vocabulary.schema import NOT_RELEASED, ColumnType, Role, Schema, unknown_column
 
 _ZEROS = re.compile(r"^0+(?=.)|(?<![0-9])0+(?=[0-9])", re.DOTALL)  # that begin a number anywhere, or the spelling
+# Nobody sees these: control characters, and what Unicode calls ignorable by default, such as zero-width spaces.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 _HEAVY = 0.05  # of all rows: somebody who has more is told of, for groups are then largely about one person
 _NEARLY = 0.05  # of those with several rows: a column that changes in fewer probably should not change at all
 
@@ -90,7 +96,7 @@ def refuse_alike(name: str, alike: int) -> None:
     if alike:
         raise SchemaError(
             f"{counted(alike, 'person')} of {name!r} differ from another only in case, spaces, zeros that "
-            "begin a number, or the form of letters. If they are the same: "
+            "begin a number, invisible characters, or the form of letters. If they are the same: "
             f"{named_option(person_ids='normalised')}; if not: {named_option(person_ids='exact')}."
         )
 
@@ -100,10 +106,10 @@ def normalised(text: str) -> str:
 
     Examples
     --------
-    >>> normalised(" 007a "), normalised("P00025"), normalised("0A1"), normalised("00")
-    ('7a', 'p25', 'a1', '0')
+    >>> normalised(" 007a "), normalised("P00025"), normalised("0A1"), normalised("00"), normalised("p\\u200b1")
+    ('7a', 'p25', 'a1', '0', 'p1')
     """
-    return _ZEROS.sub("", unicodedata.normalize("NFKC", text).strip().casefold())
+    return _ZEROS.sub("", unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).strip().casefold())
 
 
 def nobodys_rows(persons: Persons, missing: int) -> Iterator[Notice]:

@@ -267,6 +267,7 @@ class Gathering:
 
 _OF_A_PERSON = 64  # bytes: slots and words of a dictionary that grows fourfold, its rows, its plain spelling
 _SPACES = " \t\n\v\f\r\x1c\x1d\x1e\x1f"  # what Python strips of plain text
+_UNSEEN = r"[\x00-\x08\x0e-\x1b\x7f]"  # control characters of plain text
 _ZEROS = "(^|[^0-9])0+([0-9])"  # that begin a number, with what is beside them
 _FIRST_ZEROS = "(?s)^0+(.)"
 
@@ -343,7 +344,7 @@ def plain_texts(texts: pl.Series) -> pl.Series:
     >>> plain_texts(pl.Series([" 007a ", "P00025", "00", "", "ﬁ", None])).to_list()
     ['7a', 'p25', '0', '', 'fi', None]
     """
-    stripped = texts.str.strip_chars(_SPACES).str.to_lowercase()
+    stripped = texts.str.replace_all(_UNSEEN, "").str.strip_chars(_SPACES).str.to_lowercase()
     plain = stripped.str.replace_all(_ZEROS, "${1}${2}").str.replace(_FIRST_ZEROS, "${1}")
     strange = (texts.str.len_bytes() != texts.str.len_chars()).fill_null(False)
     if not strange.any():

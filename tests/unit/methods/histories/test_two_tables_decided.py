@@ -1,5 +1,7 @@
 """Persons and their events: what is shown of both, counted together by brute force."""
 
+from collections import Counter
+from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -10,28 +12,35 @@ from hypothesis import strategies as st
 
 from incrowd.errors import ParameterError, RequirementError
 from incrowd.methods.histories.known_rows import KnownRows
-from incrowd.methods.histories.two_tables import decide_both
+from incrowd.methods.histories.two_tables import decide_both, required_of
 from incrowd.methods.histories.whole_histories import WholeHistories
 from incrowd.methods.partitioning.mondrian import Mondrian
 from incrowd.plan.release_plan import ReleasePlan
+from incrowd.plan.steps import Link
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.vocabulary.randomness import SeededRandomness
-from incrowd.vocabulary.requirement import KAnonymity, Together
-from incrowd.vocabulary.requirements.diversity import DistinctDiversity
-from incrowd.vocabulary.schema import Column, Role, Schema
-from support.oracle_persons import Row, joint_known_rows_k, joint_linked_k
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
+from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, TCloseness
+from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+from support.oracle_persons import Row, joint_holds, joint_known_rows_k, joint_linked_k
 
 ENGINE = EmbeddedEngine()
 METHODS = [WholeHistories(), KnownRows(1), KnownRows(2), KnownRows(2, count=True)]
 
 
-def population(values, owners, name, chance, target=None):
-    """Rows of one quasi-identifier, and perhaps of a class."""
-    frame = pl.DataFrame({name: values} | ({"class": target} if target else {}), schema_overrides={name: pl.String})
-    columns = [Column(name, Role.QUASI_IDENTIFIER), *([Column("class", Role.TARGET)] if target else [])]
-    table, _ = encode(read(frame), Schema(tuple(columns)), frame.columns)
+def population(values, owners, name, chance, target=None, **sensitive):
+    """Rows of one quasi-identifier, and perhaps of a class and of sensitive columns."""
+    frame = pl.DataFrame(
+        {"id": list(owners), name: values} | ({"class": target} if target else {}) | sensitive,
+        schema_overrides={name: pl.String},
+    )
+    columns = [Column("id", Role.PERSON), Column(name, Role.QUASI_IDENTIFIER)]
+    columns += [Column("class", Role.TARGET)] if target else []
+    columns += [Column(one, Role.SENSITIVE, ColumnType.CATEGORICAL) for one in sensitive]
+    table, _ = encode(read(frame), Schema(tuple(columns)), frame.columns[1:])
     schema = Schema(tuple(columns)).with_types(table.columns)
     return frame, ENGINE.population(table, schema, chance, np.array(owners, np.int32))
 
@@ -46,7 +55,8 @@ def released(static, events, method, k, classes=None):
     steps = decide_both(method, tables[0][1], tables[1][1], KAnonymity(k), chance)
     rows = []
     for (frame, own), each in zip(tables, steps, strict=True):
-        plan = ENGINE.settle(ReleasePlan(method.name, (), KAnonymity(k), own.schema, frame.height, each), own)
+        steps_of = (Link("id"), *each)
+        plan = ENGINE.settle(ReleasePlan(method.name, (), KAnonymity(k), own.schema, frame.height, steps_of), own)
         draft = ENGINE.draft(plan, own, frame, chance)
         cells = draft.frame.select(own.schema.quasi_identifiers).rows()
         rows.append([Row(int(own.owners[o]), c) for o, c in zip(draft.origin.tolist(), cells, strict=True)])
@@ -101,12 +111,79 @@ def test_each_table_alone_would_not_do():
         assert len({row.cells for row in (*persons, *shown)}) > 1  # and something is shown
 
 
-def test_nothing_beyond_k_and_no_other_method():
+REQUIRED = {
+    "distinct-l": ((2,), lambda on: DistinctDiversity(2, on)),
+    "entropy-l": ((2,), lambda on: EntropyDiversity(2, on)),
+    "alpha": ((Fraction(2, 3),), lambda on: ConfidenceCap("2/3", on)),
+    "beta": ((1,), lambda on: BetaLikeness(1, on)),
+    "t-equal": ((Fraction(1, 3),), lambda on: TCloseness("1/3", on, "equal")),
+}
+
+
+def with_values(static, events, requirement):
+    """What both tables show, with a note of each person and a cost of each event; None if it is refused."""
+    chance = SeededRandomness(3)
+    own = population([cell for cell, _ in static], range(len(static)), "sex", chance, note=[note for _, note in static])
+    whose, wards, costs = (list(part) for part in zip(*events, strict=True))
+    tables = own, population(wards, whose, "ward", chance, cost=costs)
+    try:
+        steps = decide_both(WholeHistories(), own[1], tables[1][1], requirement, chance)
+    except RequirementError:
+        return None
+    shown = []
+    for (frame, each), value, made in zip(tables, ("note", "cost"), steps, strict=True):
+        own = required_of(requirement, frame.columns, None)
+        plan = ReleasePlan("whole-histories", (), own, each.schema, frame.height, (Link("id"), *made))
+        draft = ENGINE.draft(ENGINE.settle(plan, each), each, frame, chance)
+        cells = draft.frame.select(each.schema.quasi_identifiers).rows()
+        rows = zip(draft.origin.tolist(), cells, draft.frame[value], strict=True)
+        shown.append([Row(int(each.owners[origin]), known, cell) for origin, known, cell in rows])
+    return shown
+
+
+def test_requirements_beyond_k_are_kept_in_joint_histories():
+    """Drawn tables, each requirement on either table and on both: what is released keeps it by brute force."""
+    released = Counter()
+
+    @given(
+        st.lists(st.tuples(st.sampled_from(["f", "m", None]), st.sampled_from("xyz")), min_size=4, max_size=9),
+        st.lists(st.tuples(st.integers(0, 8), st.sampled_from("AB"), st.sampled_from("uvw")), min_size=1, max_size=14),
+        st.sampled_from(sorted(REQUIRED)),
+        st.sampled_from([("note",), ("cost",), ("note", "cost")]),
+    )
+    def kept(static, events, word, on):
+        numbers, part = REQUIRED[word]
+        events = [(person % len(static), ward, cost) for person, ward, cost in events]
+        shown = with_values(static, events, Together((KAnonymity(2), *map(part, on))))
+        released[word, on] += shown is not None
+        if shown is None:
+            return
+        assert joint_linked_k(*shown) >= 2
+        for name, of_persons in (("note", True), ("cost", False)):
+            assert name not in on or joint_holds(*shown, word, *numbers, of_persons=of_persons)
+
+    kept()
+    assert sum(released.values()) > 10
+
+
+def test_only_whom_it_is_about_is_kept_together():
+    """Who has no events need not be diverse in what events are about."""
+    static = [("f", "x"), ("f", "x"), ("m", "y"), ("m", "y")] * 2
+    events = [(person, "A", "uv"[person % 2]) for person in range(4)]
+    shown = with_values(static, events, Together((KAnonymity(2), DistinctDiversity(2, on="cost"))))
+    assert len({row.cells for row in shown[0]}) == 2
+    assert len(shown[1]) == 4
+    assert joint_holds(*shown, "distinct-l", 2, of_persons=False)
+
+
+def test_k_alone_beside_known_rows_and_no_other_method():
     chance = SeededRandomness(1)
     both = [population(["f", "m"], [0, 1], name, chance)[1] for name in ("sex", "ward")]
     more = Together((KAnonymity(2), DistinctDiversity(2, on="ward")))
     with pytest.raises(RequirementError, match="nothing beyond it yet"):
-        decide_both(WholeHistories(), *both, more, chance)  # type: ignore[call-arg]
+        decide_both(KnownRows(1), *both, more, chance)  # type: ignore[call-arg]
+    with pytest.raises(RequirementError, match="Ask for one k"):
+        decide_both(WholeHistories(), *both, KnownTogether((KnownSet(("sex",), 2),)), chance)  # type: ignore[call-arg]
     with pytest.raises(ParameterError, match="does not release two tables"):
         decide_both(Mondrian(), *both, KAnonymity(2), chance)  # type: ignore[call-arg]
     with pytest.raises(RequirementError, match="k=3 is impossible"):

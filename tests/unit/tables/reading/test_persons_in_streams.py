@@ -17,7 +17,7 @@ from incrowd.tables.streams.stream import open_stream
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.schema import Column, Role, Schema
 
-LETTERS = " \t\x1c\x1f\n0aA1\u00a0ßİﬁé\u2003\x85ǅ"
+LETTERS = " \t\x1c\x1f\n0aA1\u00a0ßİﬁé\u2003\x85ǅ\u200b\u200d\ufeff\x07"
 SPELLINGS = st.lists(st.one_of(st.none(), st.text(LETTERS, max_size=4)), min_size=1, max_size=40)
 WISHES = st.tuples(st.sampled_from([None, "exact", "normalised"]), st.sampled_from(["refuse", "drop", "together"]))
 
