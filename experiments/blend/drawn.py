@@ -1,6 +1,6 @@
 """What drawn counts cost and what they stop, on Adult: ``python -m experiments.blend.drawn FOLDER``.
 
-Fixed before anything was looked at: 6,000 rows of the training file and 10,000 of the test file, drawn with the seeds 1
+The protocol: 6,000 rows of the training file and 10,000 of the test file, drawn with the seeds 1
 and 2; all 14 attributes are quasi-identifiers; Blend and InfoGain groups as counts; k = 10 and 100; the same groups
 with exact and with drawn counts; logistic regression, a tree (20 rows in a leaf) and boosting by the recipient's
 classifier with its five deals. Differencing: 2,000 rows of the training file, k = 10, fifteen times with another row
