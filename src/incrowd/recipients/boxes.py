@@ -41,7 +41,7 @@ class Cut:
 
 
 @dataclass(frozen=True, eq=False)
-class Ranges:
+class CellRanges:
     """The numbers that each cell stands for: above the first and at most the second. The last cell is an empty one."""
 
     lows: Numbers
@@ -49,7 +49,7 @@ class Ranges:
     vague: bool
 
     @classmethod
-    def of(cls, column: ReleasedColumn, cells: Cells) -> Ranges:
+    def of(cls, column: ReleasedColumn, cells: Cells) -> CellRanges:
         """Of the shown cells; a cell that nobody can read is anywhere."""
         read = [*(group_pieces(column, value) for value in cells.values), ()]
         lows = np.array([min((low for low, _ in each), default=-math.inf) for each in read])
@@ -154,10 +154,10 @@ class Boxes:
         return cls(tuple(columns), tuple(cells), codes, rows.astype(np.float64))
 
     @cached_property
-    def attributes(self) -> tuple[Ranges | Words, ...]:
+    def attributes(self) -> tuple[CellRanges | Words, ...]:
         """What the cells of each attribute stand for: numbers, if any of them tells one."""
         return tuple(
-            Ranges.of(column, cells)
+            CellRanges.of(column, cells)
             if column.kind.is_numeric and any(group_pieces(column, value) for value in cells.values)
             else Words.of(column, cells)
             for column, cells in zip(self.columns, self.cells, strict=True)
