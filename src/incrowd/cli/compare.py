@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.options import takes, whole
-from incrowd.cli.shared import READING, FirstRun, Json, enough_memory, print_json
+from incrowd.cli.shared import READING, FirstRun, Json, enough_memory, print_json, recorder
 from incrowd.tables.options import Reading, What, Wishes
 from incrowd.vocabulary.option import part
 from incrowd.vocabulary.persons import PersonOptions
@@ -161,7 +161,9 @@ def _read(hierarchies: dict[str, Any] | Path | None) -> dict[str, Any] | None:
 @contextmanager
 def watched(quiet: bool) -> Iterator[Watcher]:
     """Progress with the time left: a bar on a terminal, a line for each tenth elsewhere."""
-    if quiet:
+    if (record := recorder()) is not None:
+        yield lambda step: record(stage=step.what, done=step.done, total=step.total, left=step.left)
+    elif quiet:
         yield lambda _step: None
     elif not sys.stderr.isatty():
         yield _lines()

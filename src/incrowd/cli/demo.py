@@ -35,6 +35,7 @@ def demo(
     visits: Annotated[bool, typer.Option("--visits", help="Several visits of each patient: k counts persons.")] = False,
     method: Annotated[str, typer.Option(help="See: incrowd methods.")] = "kactus-plus",
     k: Annotated[int, typer.Option("-k", help="Smallest group that may look alike.", min=2)] = 10,
+    table_only: Annotated[bool, typer.Option("--table-only", help="Make the table, and stop.")] = False,
     replace: Replace = False,
 ) -> None:
     """Make a table of patients, release it, verify it again, and show what was kept."""
@@ -56,9 +57,11 @@ def demo(
     table = folder / scene.file
     to, plan, report = folder / "release.csv", folder / "plan.json", folder / "report.html"
     outputs = Outputs(plan=plan, report=report, replace=replace)
-    check_new(table, to, plan, report, replace=replace)
+    check_new(*((table,) if table_only else (table, to, plan, report)), replace=replace)
     scene.table.write_csv(table)
     console.print(f"{scene.words}: {table}", highlight=False)
+    if table_only:
+        return
     with progress() as show:
         made = release(
             table,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import re
 import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,51 +50,23 @@ def inspect(
     **reading: Any,
 ) -> None:
     """Show what each column seems to be, and why; draft a recipe."""
-    from incrowd.report.wording import grouped
-    from incrowd.tables.databases.tables import in_memory
     from incrowd.tables.publishing.staging import check_target, staged
-    from incrowd.tables.reading.draft import draft_schema, missing_words, with_person
-    from incrowd.tables.reading.read import read
-    from incrowd.tables.roles import draft_recipe
 
     named = table_at(file, table, query)
     if recipe:
         check_target(recipe, (named,) if isinstance(named, Path) else (), replace=replace)
     with progress(json) as show:
-        show("reading")
-        options = part(Reading, reading)
-        source = read(in_memory(named), **options)
-        words = missing_words(source) if "missing" not in options else ()
-        if words:
-            options["missing"] = [*source.origin.missing, *words]
-            source = read(in_memory(named), **options)
-        show("looking at every column")
-        draft = with_person(draft_schema(source, target=target), source)
-        schema = Schema(tuple(_without_empty(column, source) for column in draft.columns))
-        distinct = {name: source.frame[name].drop_nulls().n_unique() for name in source.frame.columns}
+        draft = drafted(named, target, part(Reading, reading), show)
     if recipe:
         with staged(recipe, replace=replace) as hidden:
-            text = draft_recipe(schema, reading=_reading(source.origin))
-            hidden.write_text(_first_line(recipe) + text, encoding="utf-8")
-    rows = [
-        {
-            "name": column.name,
-            "role": str(column.role),
-            "type": str(column.type),
-            "distinct": distinct[column.name],
-            "missing": source.frame[column.name].null_count(),
-            "reason": column.reason,
-        }
-        for column in schema.columns
-    ]
-    notices = grouped(source.notices)
-    if words:
-        guesses = ", ".join(repr(word) for word in words)
-        missing = " ".join(reading_option(missing=word) for word in words)
-        mean = "means" if len(words) == 1 else "mean"
-        notices.append(f"That {guesses} {mean} missing is a guess. A release needs the recipe, or {missing}")
+            hidden.write_text(_first_line(recipe) + draft.recipe, encoding="utf-8")
+    schema, rows, notices = draft.schema, draft.columns, draft.notices
+    height = draft.source.frame.height
+    distinct = {row["name"]: row["distinct"] for row in rows}
     if json:
-        print_json({"file": called(named), "rows": source.frame.height, "columns": rows, "notices": notices})
+        print_json(
+            {"file": called(named), "rows": height, "reading": draft.reading, "columns": rows, "notices": notices}
+        )
         return
     address = "ADDRESS" if "://" in file else file  # of a server: who may read there is nobody's business
     where = [address, *(["--table", table] if table else []), *(["--query", "SELECT"] if query else [])]
@@ -100,13 +74,75 @@ def inspect(
     person = ["--person", schema.person] if schema.person else []
     if recipe:
         command = ["release", *where, "--recipe", str(recipe), *person, "--to", "OUT.csv"]
-    _print(called(named), source.frame.height, rows, notices)
+    _print(called(named), height, rows, notices)
     confirmed = "The recipe is drafted. Check every role, then:" if recipe else "To confirm or edit these guesses:"
     typer.echo(f"\n{confirmed}\n  {shlex.join(['incrowd', *command])}")
     if schema.person and not recipe:
-        each = f"{distinct[schema.person]:,} persons, {source.frame.height / distinct[schema.person]:.1f} rows each"
+        each = f"{distinct[schema.person]:,} persons, {height / distinct[schema.person]:.1f} rows each"
         typer.echo(f"{schema.person} seems to say whose row it is ({each}). If so, let k count persons:")
         typer.echo(f"  {shlex.join(_released(where, schema))}")
+
+
+@dataclass(frozen=True, eq=False)
+class TableDraft:
+    """What a table seems to be: the table as it was read, a role and a type for each column, what should be known."""
+
+    source: Source
+    schema: Schema
+    notices: list[str]
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How it was read, as a recipe says it."""
+        return _reading(self.source.origin)
+
+    @property
+    def recipe(self) -> str:
+        """A recipe to confirm or edit."""
+        from incrowd.tables.roles import draft_recipe
+
+        return draft_recipe(self.schema, reading=self.reading)
+
+    @property
+    def columns(self) -> list[dict[str, Any]]:
+        """Facts of every column."""
+        frame = self.source.frame
+        return [
+            {
+                "name": column.name,
+                "role": str(column.role),
+                "type": str(column.type),
+                "distinct": frame[column.name].drop_nulls().n_unique(),
+                "missing": frame[column.name].null_count(),
+                "reason": column.reason,
+            }
+            for column in self.schema.columns
+        ]
+
+
+def drafted(named: Any, target: str | None, options: dict[str, Any], show: Callable[[str], None]) -> TableDraft:
+    """Read a table, and draft what its columns are; words that probably mean missing are taken to do so."""
+    from incrowd.report.wording import grouped
+    from incrowd.tables.databases.tables import in_memory
+    from incrowd.tables.reading.draft import draft_schema, missing_words, with_person
+    from incrowd.tables.reading.read import read
+
+    show("reading")
+    source = read(in_memory(named), **options)
+    words = missing_words(source) if "missing" not in options else ()
+    if words:
+        options = {**options, "missing": [*source.origin.missing, *words]}
+        source = read(in_memory(named), **options)
+    show("looking at every column")
+    draft = with_person(draft_schema(source, target=target), source)
+    schema = Schema(tuple(_without_empty(column, source) for column in draft.columns))
+    notices = grouped(source.notices)
+    if words:
+        guesses = ", ".join(repr(word) for word in words)
+        missing = " ".join(reading_option(missing=word) for word in words)
+        mean = "means" if len(words) == 1 else "mean"
+        notices.append(f"That {guesses} {mean} missing is a guess. A release needs the recipe, or {missing}")
+    return TableDraft(source, schema, notices)
 
 
 def _released(where: list[str], schema: Schema) -> list[str]:

@@ -31,13 +31,12 @@ Key = Annotated[
 @ledger_app.command("list")
 def list_(book: Book, ledger_key: Key = None, json: Json = False) -> None:
     """List the releases of the ledger: number, when, what was promised, how many people."""
-    with _open(book, ledger_key) as opened:
-        rows = [_described(one, opened) for one in opened.read()]
-        wrong = opened.fault
+    listed = described_entries(book, ledger_key)
     if json:
-        print_json({"state": wrong, "entries": rows})
+        print_json(listed)
         return
-    for row in rows:
+    wrong = listed["state"]
+    for row in listed["entries"]:
         typer.echo("  ".join(str(value) for value in row.values() if value not in (None, "")))
     typer.echo(f"The ledger is {wrong}." if wrong == "sound" else f"The ledger is not sound: {wrong}.")
 
@@ -149,6 +148,12 @@ def rekey(
         typer.echo(f"{len(done.without_groups)} are marked again; who is in which group is lost with the key.")
     if done.not_marked:
         typer.echo(f"{len(done.not_marked)} have no people any more, for want of their table: {list(done.not_marked)}")
+
+
+def described_entries(book: Path, key: Path | None = None) -> dict[str, Any]:
+    """The releases of a ledger, and whether it is sound, as plain data."""
+    with _open(book, key) as opened:
+        return {"entries": [_described(one, opened) for one in opened.read()], "state": opened.fault}
 
 
 @contextmanager

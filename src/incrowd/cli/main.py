@@ -18,8 +18,9 @@ import typer.main
 
 from incrowd.errors import IncrowdError, describe_failure, is_panic, speak_as_command
 
-# in the order of the help, under its titles; each is in the module of its name, but for six
+# in the order of the help, under its titles; each is in the module of its name, but for seven
 PANELS = {
+    "In the browser": ("desk",),
     "Look first": ("demo", "inspect", "risk", "compare"),
     "Publish": ("release", "model", "hide"),
     "Check": ("verify", "attack", "explain"),
@@ -31,6 +32,7 @@ _PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
 COMMANDS = tuple(_PANEL_OF)
 _ELSEWHERE = dict.fromkeys(("presets", "learners", "datasets", "recipe_schema"), "methods")
 _ELSEWHERE |= dict.fromkeys(("explain", "transform"), "plans")
+_BELOW = {"desk": "incrowd.desk.command"}  # in a room that uses this one
 
 
 class CommandsByName(typer.core.TyperGroup):
@@ -47,7 +49,8 @@ class CommandsByName(typer.core.TyperGroup):
                 self.get_command(ctx, name)
         elif cmd_name not in self.commands:
             known_as = cmd_name.replace("-", "_")
-            module = importlib.import_module(f"incrowd.cli.{_ELSEWHERE.get(known_as, known_as)}")
+            place = _BELOW.get(known_as, f"incrowd.cli.{_ELSEWHERE.get(known_as, known_as)}")
+            module = importlib.import_module(place)
             if (group := getattr(module, f"{known_as}_app", None)) is not None:
                 self.commands[cmd_name] = typer.main.get_group(group)
             else:
@@ -129,6 +132,8 @@ def _run(commands: typer.Typer) -> None:
         if os.environ.get("INCROWD_DEBUG") and not expected:
             raise
         status, message = _ending(error, received)
+        if os.environ.get("INCROWD_PROGRESS"):
+            _record(error=type(error).__name__, message=message, status=status)
         typer.echo(_between_words(f"incrowd: {message}"), err=True)
         sys.exit(status)
     finally:
@@ -195,6 +200,13 @@ def _listen() -> list[int]:
 def _set_alarm(seconds: float) -> None:
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _record(**facts: object) -> None:
+    from incrowd.cli.shared import recorder
+
+    if (record := recorder()) is not None:
+        record(**facts)
 
 
 def _clean_up() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -100,12 +101,31 @@ class FirstRun:
         return "first run: compiling, up to half a minute" if self._is_first and "numba" in sys.modules else ""
 
 
+def recorder() -> Callable[..., None] | None:
+    """What writes facts of a run as lines of JSON, for another program, to the file that ``INCROWD_PROGRESS`` names.
+
+    ``stage``, perhaps ``done``, ``total`` and ``left`` (seconds), and in the end ``error`` and ``message``.
+    """
+    file = os.environ.get("INCROWD_PROGRESS")
+    if not file:
+        return None
+
+    def record(**facts: object) -> None:
+        with Path(file).open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps({**facts, "at": time.time()}, ensure_ascii=False) + "\n")
+
+    return record
+
+
 @contextmanager
 def progress(quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """A line that tells the running stage, how far it is and the time, on a terminal; nothing when piped.
 
-    It changes in place and is gone in the end.
+    It changes in place and is gone in the end. Another program is told by :func:`recorder`.
     """
+    if (record := recorder()) is not None:
+        yield lambda stage: record(stage=stage)
+        return
     if quiet or not sys.stderr.isatty():
         yield lambda _stage: None
         return

@@ -295,6 +295,11 @@ def read_recipe(path: str | Path, preset: str | None = None) -> Recipe:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterError(f"The recipe {Path(path).name} cannot be read ({type(error).__name__}).") from None
+    return parse_recipe(text, path, preset)
+
+
+def parse_recipe(text: str, path: str | Path, preset: str | None = None) -> Recipe:
+    """The recipe that a text says, which is or is to be in this file."""
     from incrowd.vocabulary.plain_data import read_plain_yaml
 
     data = read_plain_yaml(text, f"The recipe {Path(path).name}")

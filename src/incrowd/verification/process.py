@@ -89,7 +89,9 @@ class Verifier:
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         apart: dict[str, Any] = {"start_new_session": True}
-        if hasattr(subprocess, "CREATE_NEW_PROCESS_GROUP"):  # the same on Windows
+        if _in_one_group():
+            apart = {}
+        elif hasattr(subprocess, "CREATE_NEW_PROCESS_GROUP"):  # the same on Windows
             apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
         process = subprocess.Popen(command, text=True, env=environment, **apart, **pipes)
         return cls(process, os.getpid(), threading.Lock())
@@ -131,8 +133,14 @@ class Verifier:
         if self.owner != os.getpid():
             return
         with suppress(OSError):
-            os.killpg(self.process.pid, signal.SIGKILL) if hasattr(os, "killpg") else self.process.kill()
+            leads = hasattr(os, "killpg") and not _in_one_group()
+            os.killpg(self.process.pid, signal.SIGKILL) if leads else self.process.kill()
         self.process.wait()
+
+
+def _in_one_group() -> bool:
+    """Whether all processes of this program stay in one group, which whoever started it ends at once."""
+    return bool(os.environ.get("INCROWD_ONE_GROUP"))
 
 
 _RUNNING: list[Verifier] = []

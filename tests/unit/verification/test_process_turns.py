@@ -296,3 +296,10 @@ def test_an_answer_beside_another_number_is_none(tmp_path, monkeypatch, status, 
     answering(monkeypatch, status, {})
     with pytest.raises(UndeterminedError, match="without a verdict"):
         verdict_on(LEAST, tmp_path)
+
+
+def test_in_one_group_it_is_ended_by_itself(ended, monkeypatch):
+    monkeypatch.setenv("INCROWD_ONE_GROUP", "1")
+    child = Child()
+    verifier(child).end()
+    assert (ended, child.told) == ([], ["killed", "waited for"])

@@ -296,7 +296,7 @@ def _private_folder(folder: Path) -> int:
     for _ in range(10):
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
-            handle = _lock(folder)
+            handle = lock(folder)
         except BlockingIOError:
             raise OutputError(
                 f"Another run is writing {folder.name[1:-8]}. Wait for it, or name another file."
@@ -339,7 +339,16 @@ def _sweep(folder: Path, handle: int) -> None:
         raise OutputError(f"The leftovers in {folder.name} cannot be removed: {error.strerror}.") from error
 
 
-def _lock(folder: Path) -> int:
+def sweep_abandoned(folder: Path) -> None:
+    """Remove the private folders in this one, and below it, that killed runs left; a run that goes on keeps its own."""
+    for left in [path for path in folder.rglob(".*.incrowd") if path.is_dir() and not path.is_symlink()]:
+        with contextlib.suppress(OSError):
+            handle = lock(left)
+            shutil.rmtree(left, ignore_errors=True)
+            os.close(handle)
+
+
+def lock(folder: Path) -> int:
     """Lock the folder, and give what holds the lock; BlockingIOError if another run has it."""
     try:
         import fcntl

@@ -63,7 +63,7 @@ def test_two_runs_cannot_have_one_folder(tmp_path):
 @pytest.mark.parametrize("times", [1, 9, 10])
 def test_a_folder_that_comes_and_goes_is_asked_for_ten_times(tmp_path, monkeypatch, error, times):
     tried = []
-    usual = staging._lock
+    usual = staging.lock
 
     def busy(folder):
         tried.append(folder)
@@ -71,7 +71,7 @@ def test_a_folder_that_comes_and_goes_is_asked_for_ten_times(tmp_path, monkeypat
             raise error(errno.ENOENT, "gone")
         return usual(folder)
 
-    monkeypatch.setattr(staging, "_lock", busy)
+    monkeypatch.setattr(staging, "lock", busy)
     if times < 10:
         with private_folder(tmp_path / "out.csv"):
             assert len(tried) == times + 1
@@ -82,7 +82,7 @@ def test_a_folder_that_comes_and_goes_is_asked_for_ten_times(tmp_path, monkeypat
 
 
 def test_a_folder_that_another_run_removed_meanwhile_is_made_anew(tmp_path, monkeypatch):
-    handles, usual, tried = len(os.listdir("/proc/self/fd")), staging._lock, []
+    handles, usual, tried = len(os.listdir("/proc/self/fd")), staging.lock, []
 
     def late(folder):
         handle = usual(folder)
@@ -93,7 +93,7 @@ def test_a_folder_that_another_run_removed_meanwhile_is_made_anew(tmp_path, monk
             folder.mkdir()
         return handle
 
-    monkeypatch.setattr(staging, "_lock", late)
+    monkeypatch.setattr(staging, "lock", late)
     with private_folder(tmp_path / "out.csv") as folder:
         assert folder.is_dir()
         assert len(tried) == 3
@@ -102,7 +102,7 @@ def test_a_folder_that_another_run_removed_meanwhile_is_made_anew(tmp_path, monk
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.ENOSPC])
 def test_a_refusal_is_told(tmp_path, monkeypatch, number):
-    monkeypatch.setattr(staging, "_lock", refusing(number))
+    monkeypatch.setattr(staging, "lock", refusing(number))
     told = rf"^Beside out\.csv nothing can be written: {os.strerror(number)}\.$"
     with pytest.raises(OutputError, match=told), private_folder(tmp_path / "out.csv"):
         pass
@@ -157,9 +157,9 @@ def test_leftovers_that_cannot_be_removed_are_told(tmp_path, monkeypatch):
 
 def test_a_lock_that_is_held_leaves_nothing_open(tmp_path):
     handles = len(os.listdir("/proc/self/fd"))
-    first = staging._lock(tmp_path)
+    first = staging.lock(tmp_path)
     with pytest.raises(BlockingIOError):
-        staging._lock(tmp_path)
+        staging.lock(tmp_path)
     os.close(first)
     assert len(os.listdir("/proc/self/fd")) == handles
 
@@ -195,7 +195,7 @@ def test_leftovers_beside_the_lock_are_swept(tmp_path, windows):
 
 
 def test_the_lock_of_another_run_is_not_ones_own(tmp_path, windows):
-    handle = staging._lock(tmp_path)
+    handle = staging.lock(tmp_path)
     assert os.write(handle, b"x") == 1
     assert staging._is_still_there(tmp_path, handle)
     (tmp_path / "held by a run").unlink()

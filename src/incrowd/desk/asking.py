@@ -1,0 +1,111 @@
+"""Asks facts of a table, each of a process of its own; answers without cells are kept in the project."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from incrowd.desk.project import Project
+from incrowd.desk.security import RequestError
+
+_PATIENCE = 6.0  # seconds that a page waits; later it says that it waits
+_LONGEST = 900.0  # seconds that an answer may take
+_MOST_BYTES = 64 << 20
+_MOST_AT_ONCE = 16  # questions that are worked on or wait
+_MOST_KEPT = 500
+_CELLS = ("preview", "rows", "explain")
+"""Questions whose answers hold cells: they are not kept."""
+
+Answer = dict[str, Any]
+
+
+class Asker:
+    """Questions about the tables of a project, and the answers so far."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._tasks: dict[str, asyncio.Task[Answer]] = {}
+        self._one_by_one = asyncio.Semaphore(1)
+
+    async def ask(self, what: str, table: str = "", **facts: Any) -> Answer | None:
+        """The answer; None if it takes longer than a page can wait: ask again."""
+        kept = self._place(what, table, facts)
+        key = kept.stem
+        if what not in _CELLS and (answer := self.project.json_in(kept)) is not None:
+            return answer
+        if key not in self._tasks:
+            if len(self._tasks) >= _MOST_AT_ONCE:
+                raise RequestError(429, "Too many questions at once. Wait a moment, then load the page again.")
+            question = {"ask": what, "table": self.project.word(table) if table else "", **facts}
+            self._tasks[key] = asyncio.get_running_loop().create_task(self._work(question))
+        task = self._tasks[key]
+        done, _ = await asyncio.wait([task], timeout=_PATIENCE)
+        if not done:
+            return None
+        self._tasks.pop(key, None)
+        answer = task.result()
+        if what not in _CELLS and "error" not in answer:
+            self._keep(kept, answer)
+        return answer
+
+    def remember(self, answer: Answer, what: str, table: str, **facts: Any) -> None:
+        """Keep an answer for a question that has the same one."""
+        self._keep(self._place(what, table, facts), answer)
+
+    def _place(self, what: str, table: str, facts: Answer) -> Path:
+        """The file of an answer: another one if the table has changed."""
+        stamp = self.project.stamp(table) if table else []
+        text = json.dumps([what, stamp, facts], sort_keys=True, default=str)
+        return self.project.private / "facts" / f"{what}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+
+    async def close(self) -> None:
+        """End every question."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    def _keep(self, kept: Path, answer: Answer) -> None:
+        part = kept.with_suffix(".part")
+        part.write_text(json.dumps(answer), encoding="utf-8")
+        part.replace(kept)
+        files = sorted(kept.parent.iterdir(), key=lambda one: one.stat().st_mtime, reverse=True)
+        for old in files[_MOST_KEPT:]:
+            old.unlink(missing_ok=True)
+
+    async def _work(self, question: Answer) -> Answer:
+        async with self._one_by_one:
+            scratch = self.project.private / "incoming"
+            environment = {
+                **os.environ,
+                "INCROWD_ONE_GROUP": "1",
+                "TMPDIR": str(scratch),
+                "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            }
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", "incrowd.desk.facts"),
+                cwd=self.project.folder,
+                env=environment,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                start_new_session=True,
+                limit=_MOST_BYTES,
+            )
+            try:
+                output, _ = await asyncio.wait_for(process.communicate(json.dumps(question).encode()), _LONGEST)
+                answer = json.loads(output)
+            except TimeoutError:
+                return {"error": "UndeterminedError", "message": "This took too long. Use the command line instead."}
+            except ValueError:
+                return {"error": "UnexpectedError", "message": "The table could not be looked at: out of memory?"}
+            finally:
+                with contextlib.suppress(OSError):
+                    os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+        return answer if isinstance(answer, dict) else {"error": "UnexpectedError", "message": "There is no answer."}

@@ -1,0 +1,266 @@
+"""Jobs: commands of incrowd, each a process of its own, one at a time, in the order they were asked for.
+
+A job is a folder in the private place of the project: what was asked, its stages, its answer, how it ended. A desk that
+starts reads them again; one that has no end and no process is interrupted, and can be started again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from incrowd.desk.project import Project
+from incrowd.desk.security import RequestError
+from incrowd.tables.publishing.staging import sweep_abandoned
+
+MOST_WAITING = 20
+_MOST_KEPT = 200  # jobs that are remembered
+_BY_SIGNAL = 128  # and more: the exit status of what a signal ended
+_UNWINDING = 1.2  # seconds until a job that was cancelled is killed: two in all
+WAITING, RUNNING, DONE, REFUSED, CANCELLED, INTERRUPTED = (
+    *("waiting", "running", "done", "refused"),
+    *("cancelled", "interrupted"),
+)
+LIVE = (WAITING, RUNNING)
+
+
+@dataclass(frozen=True)
+class DeskJob:
+    """One job: its number, the command, what it is about, where its files are."""
+
+    number: int
+    folder: Path
+    kind: str
+    title: str
+    words: tuple[str, ...]
+    about: dict[str, Any]
+    asked: float
+
+    @property
+    def stages(self) -> list[dict[str, Any]]:
+        """The stages so far, each with when it began and the last that was told of it."""
+        stages: list[dict[str, Any]] = []
+        for line in _lines(self.folder / "progress.jsonl"):
+            if "stage" not in line:
+                continue
+            name, _, far = str(line["stage"]).partition(": ")
+            if line.get("total"):
+                far, line["share"] = f"{line['done']} of {line['total']}", line["done"] / line["total"]
+                far += f", about {round(line['left'])} s left" if line.get("left") else ""
+                name = "comparing"
+            if not stages or stages[-1]["name"] != name:
+                stages.append({"name": name, "begun": line["at"]})
+            stages[-1] |= {"far": far, "share": line.get("share")}
+        return stages
+
+    @property
+    def refusal(self) -> dict[str, Any] | None:
+        """Why it was refused: the kind of error, and the message."""
+        return next((line for line in reversed(_lines(self.folder / "progress.jsonl")) if "error" in line), None)
+
+    @property
+    def ending(self) -> dict[str, Any] | None:
+        """How it ended, if it did."""
+        ending: dict[str, Any] | None = _json(self.folder / "ended.json")
+        return ending
+
+    @property
+    def answer(self) -> Any:
+        """What the command answered, as data; None if it is none."""
+        return _json(self.folder / "answer.json")
+
+    @property
+    def messages(self) -> str:
+        """What the command said beside its answer."""
+        with contextlib.suppress(OSError):
+            return (self.folder / "messages.txt").read_text(encoding="utf-8", errors="replace")[-4000:].strip()
+        return ""
+
+
+class JobLine:
+    """The jobs of a project, and the one that runs."""
+
+    def __init__(self, project: Project) -> None:
+        self.project, self.folder = project, project.private / "jobs"
+        self._waiting: list[int] = []
+        self._running: tuple[int, asyncio.subprocess.Process] | None = None
+        self._worker: asyncio.Task[None] | None = None
+        self._changes: asyncio.Lock = asyncio.Lock()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a job runs or waits."""
+        return bool(self._waiting or self._running)
+
+    def all(self) -> list[DeskJob]:
+        """Every job that is remembered, the latest first."""
+        numbers = sorted((int(one.name) for one in self.folder.iterdir() if one.name.isdecimal()), reverse=True)
+        return [job for number in numbers if (job := self._read(number)) is not None]
+
+    def find(self, number: str) -> DeskJob:
+        """The job of a number."""
+        job = self._read(int(number)) if number.isdecimal() and len(number) < 9 else None
+        if job is None:
+            raise RequestError(404, "There is no such job.")
+        return job
+
+    def state(self, job: DeskJob) -> str:
+        """In one word how it stands."""
+        if self._running and self._running[0] == job.number:
+            return RUNNING
+        if job.number in self._waiting:
+            return WAITING
+        ending = job.ending
+        if ending is not None and ending.get("cancelled"):
+            return CANCELLED
+        if ending is None or not 0 <= ending["status"] < _BY_SIGNAL:
+            return INTERRUPTED
+        return DONE if ending["status"] == 0 or job.answer is not None else REFUSED
+
+    def start(self, kind: str, title: str, words: Sequence[str], **about: Any) -> DeskJob:
+        """Put a command in line."""
+        if len(self._waiting) >= MOST_WAITING:
+            raise RequestError(429, f"{MOST_WAITING} jobs wait already. Cancel some, or wait.")
+        number = max((job.number for job in self.all()[:1]), default=0) + 1
+        folder = self.folder / f"{number:04d}"
+        folder.mkdir(mode=0o700)
+        facts = {"kind": kind, "title": title, "words": list(words), "about": about, "asked": time.time()}
+        (folder / "job.part").write_text(json.dumps(facts), encoding="utf-8")
+        (folder / "job.part").replace(folder / "job.json")
+        self._forget()
+        self._waiting.append(number)
+        if self._worker is None or self._worker.done():
+            self._worker = asyncio.get_running_loop().create_task(self._work())
+        return self.find(str(number))
+
+    def again(self, job: DeskJob) -> DeskJob:
+        """The same command once more; what goes on where it stopped does so."""
+        if self.state(job) in LIVE:
+            raise RequestError(409, "This job has not ended yet.")
+        return self.start(job.kind, job.title, job.words, **job.about)
+
+    async def cancel(self, job: DeskJob) -> None:
+        """End a job, in less than two seconds, whatever it does."""
+        if job.number in self._waiting:
+            self._waiting.remove(job.number)
+            _end(job.folder, {"status": 130, "cancelled": True, "at": time.time()})
+        elif self._running and self._running[0] == job.number:
+            process = self._running[1]
+            (job.folder / "cancelled").touch()
+            _signal(process, signal.SIGTERM)
+            try:
+                await asyncio.wait_for(process.wait(), _UNWINDING)
+            except TimeoutError:
+                _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+                await process.wait()
+
+    async def close(self) -> None:
+        """End what runs; what waits is interrupted."""
+        self._waiting.clear()
+        if self._running:
+            await self.cancel(self.find(str(self._running[0])))
+        if self._worker is not None:
+            await asyncio.wait([self._worker], timeout=5)
+
+    async def _work(self) -> None:
+        while self._waiting:
+            job = self.find(str(self._waiting[0]))
+            await self._run(job)
+
+    async def _run(self, job: DeskJob) -> None:
+        scratch = job.folder / "scratch"
+        scratch.mkdir(mode=0o700, exist_ok=True)
+        environment = {
+            **os.environ,
+            "INCROWD_PROGRESS": str(job.folder / "progress.jsonl"),
+            "INCROWD_ONE_GROUP": "1",
+            "TMPDIR": str(scratch),
+            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        }
+        with (job.folder / "answer.json").open("wb") as answer, (job.folder / "messages.txt").open("wb") as messages:
+            command = [sys.executable, "-P", "-m", "incrowd.desk.child", str(job.folder), *job.words]
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=self.project.folder,
+                env=environment,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=answer,
+                stderr=messages,
+                start_new_session=True,
+            )
+        self._running = job.number, process
+        self._waiting.remove(job.number)
+        (job.folder / "process.json").write_text(json.dumps({"pid": process.pid, "begun": time.time()}))
+        try:
+            status = await process.wait()
+        finally:
+            _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))  # whoever of the group is left
+            shutil.rmtree(scratch, ignore_errors=True)
+            self._running = None
+        if (job.folder / "cancelled").exists():
+            _end(job.folder, {"status": 130, "cancelled": True, "at": time.time()})
+        elif job.ending is None:
+            _end(job.folder, {"status": -abs(status), "at": time.time()})
+        if status != 0:
+            self._tidy(job)
+
+    def _tidy(self, job: DeskJob) -> None:
+        """Remove drafts of a job that was ended, and the folder that was made for it, if it is empty."""
+        if place := job.about.get("folder"):
+            folder = self.project.folder / place
+            sweep_abandoned(folder)
+            for empty in (*sorted(folder.glob("*/")), folder):
+                with contextlib.suppress(OSError):
+                    empty.rmdir()
+
+    def _read(self, number: int) -> DeskJob | None:
+        facts = _json(self.folder / f"{number:04d}" / "job.json")
+        if facts is None:
+            return None
+        about = (facts["kind"], facts["title"], tuple(facts["words"]), facts["about"], facts["asked"])
+        return DeskJob(number, self.folder / f"{number:04d}", *about)
+
+    def _forget(self) -> None:
+        for job in self.all()[_MOST_KEPT:]:
+            if self.state(job) not in LIVE:
+                shutil.rmtree(job.folder, ignore_errors=True)
+
+
+def _end(folder: Path, ending: dict[str, Any]) -> None:
+    (folder / "ended.part").write_text(json.dumps(ending), encoding="utf-8")
+    (folder / "ended.part").replace(folder / "ended.json")
+
+
+def _signal(process: asyncio.subprocess.Process, number: int) -> None:
+    """Send a signal to the whole group of a process."""
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    lines = []
+    with contextlib.suppress(OSError):
+        for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            with contextlib.suppress(ValueError):
+                lines.append(json.loads(text))
+    return lines
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None

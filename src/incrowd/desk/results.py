@@ -1,0 +1,321 @@
+"""What came out: jobs, the result of a release, its files, the history of all releases."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import FileResponse, HTMLResponse, Response
+
+from incrowd.desk.app import Visit, step_to_change
+from incrowd.desk.jobs import DONE, LIVE, DeskJob
+from incrowd.desk.security import REPORT_CSP, RequestError
+from incrowd.desk.steps import LEDGER
+from incrowd.drawing.markup import Html, element, text, texts
+from incrowd.drawing.page import bullets, head, page, pairs, section, standing, table
+from incrowd.drawing.wording import Tone
+
+_MADE = ("releases", "models", "hidden", "comparisons", "risk")
+"""Folders of the project whose files are given out; everything else stays where it is."""
+_CERTIFICATE = ".certificate.json"
+
+
+# jobs
+
+
+async def job(visit: Visit) -> Response:
+    """How a job stands; what came out, where it has ended."""
+    one = visit.jobs.find(visit.field("number"))
+    state = visit.jobs.state(one)
+    refusal = one.refusal if state not in (DONE, *LIVE) else None
+    step = step_to_change(refusal["error"], refusal["message"]) if refusal else ""
+    return visit.render(
+        "job.html",
+        table=_table_of(visit, one),
+        job=one,
+        state=state,
+        stages=_stages(one),
+        refusal=refusal,
+        step=step,
+        answer=one.answer,
+        code=(one.ending or {}).get("status"),
+        next=_next(one, state),
+        words=shlex.join(["incrowd", *one.words]),
+    )
+
+
+def _table_of(visit: Visit, one: DeskJob) -> str:
+    """The table of a job, if it is still there."""
+    reference = str(one.about.get("table", ""))
+    try:
+        visit.project.label(reference)
+    except RequestError:
+        return ""
+    return reference
+
+
+def _stages(one: DeskJob) -> list[dict[str, Any]]:
+    """Stages, with the seconds each took."""
+    stages = one.stages
+    end = (one.ending or {}).get("at", time.time())
+    ends = [*(stage["begun"] for stage in stages), end][1:]
+    return [{**stage, "seconds": max(0.0, until - stage["begun"])} for stage, until in zip(stages, ends, strict=True)]
+
+
+def _next(one: DeskJob, state: str) -> dict[str, str] | None:
+    """Where to go when it is done."""
+    about = one.about
+    if state != DONE:
+        return None
+    if one.kind == "release":
+        return {"path": "result", "words": "See the result", "query": f"file={_quoted(about['certificate'])}"}
+    if one.kind == "demo":
+        return {"path": "data", "words": "Begin with this table", "query": f"table={_quoted(about['table'])}"}
+    if one.kind == "hierarchy":
+        keys = "&".join(f"{key}={_quoted(str(about[key]))}" for key in ("table", "column", "file"))
+        return {"path": "hierarchy", "words": "Look at the hierarchy", "query": keys}
+    return None
+
+
+def _quoted(word: str) -> str:
+    from urllib.parse import quote
+
+    return quote(word, safe="")
+
+
+async def job_state(visit: Visit) -> Response:
+    """The same for the script of the page."""
+    one = visit.jobs.find(visit.field("number"))
+    stages = [{key: stage.get(key) for key in ("name", "far", "share", "seconds")} for stage in _stages(one)]
+    return visit.json({"state": visit.jobs.state(one), "live": visit.jobs.state(one) in LIVE, "stages": stages})
+
+
+async def cancel(visit: Visit) -> Response:
+    """End a job."""
+    one = visit.jobs.find(visit.field("number"))
+    await visit.jobs.cancel(one)
+    return visit.to("job", number=str(one.number))
+
+
+async def again(visit: Visit) -> Response:
+    """Start an interrupted job again."""
+    one = visit.jobs.find(visit.field("number"))
+    if folder := one.about.get("folder"):
+        for part in ("recipient", "private") if one.kind == "release" else ("",):
+            (visit.project.folder / folder / part).mkdir(parents=True, exist_ok=True)
+    return visit.to("job", number=str(visit.jobs.again(one).number))
+
+
+# the result of a release
+
+
+def _certificate(visit: Visit) -> tuple[Path, dict[str, Any]]:
+    path = visit.project.locate(visit.field("file"))
+    data = visit.project.json_in(path) if path.name.endswith(_CERTIFICATE) else None
+    if data is None or "incrowd_certificate" not in data:
+        raise RequestError(404, "This is not the certificate of a release.")
+    return path, data
+
+
+async def result(visit: Visit) -> Response:
+    """Verdict, effective k, risk and accuracy before and after, what was hidden where, files."""
+    path, certificate = _certificate(visit)
+    private = path.parent.parent / "private"
+    release = path.with_name(path.name.removesuffix(_CERTIFICATE))
+    made = [one for one in visit.jobs.all() if one.about.get("certificate") == visit.field("file")]
+    table_ = _table_of(visit, made[0]) if made else ""
+    give = [release, path, *sorted(release.parent.glob(f"{release.name.partition('.')[0]}.groups.*"))]
+    keep = [private / "report.html", private / "plan.json", private / "attacks.html"]
+    plan = private / "plan.json"
+    explained = None
+    if plan.is_file():
+        reference = visit.project.reference(plan)
+        explained = await visit.desk.asker.ask("explain", reference, file=visit.project.word(reference))
+    return visit.render(
+        "result.html",
+        table=table_,
+        certificate=certificate,
+        file=visit.field("file"),
+        name=release.name,
+        give=[_file(visit, one) for one in give if one.is_file()],
+        keep=[_file(visit, one) for one in keep if one.is_file()],
+        folder=path.parent.parent.name if path.parent.name == "recipient" else path.parent.name,
+        attributes=_attributes(certificate),
+        explained=(explained or {}).get("lines") or [],
+        words=shlex.join(["incrowd", *made[0].words]) if made else "",
+        command=["verify", visit.project.word(visit.project.reference(release))] if release.is_file() else [],
+    )
+
+
+def _file(visit: Visit, path: Path) -> dict[str, Any]:
+    facts = {"name": path.name, "reference": visit.project.reference(path), "bytes": path.stat().st_size}
+    return {**facts, "page": path.suffix == ".html"}
+
+
+def _attributes(certificate: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of each quasi-identifier the shares of cells that are values, sets, intervals, hidden."""
+    kinds = {
+        "single": "value",
+        "set": "set",
+        "interval": "interval",
+        "mean": "mean",
+        "count": "counts",
+        "empty": "hidden",
+    }
+    shown = []
+    for name, cells in (certificate.get("attributes") or {}).items():
+        total = sum(cells.values()) or 1
+        parts = [{"kind": kinds.get(kind, kind), "share": count / total} for kind, count in cells.items()]
+        parts.sort(key=lambda part: list(kinds.values()).index(part["kind"]) if part["kind"] in kinds.values() else 9)
+        offsets = [100 * sum(one["share"] for one in parts[:place]) for place in range(len(parts))]
+        drawn = [{**part, "x": x, "width": 100 * part["share"]} for part, x in zip(parts, offsets, strict=True)]
+        shown.append({"name": name, "parts": drawn, "hidden": cells.get("empty", 0) / total})
+    return sorted(shown, key=lambda one: -one["hidden"])
+
+
+async def attack(visit: Visit) -> Response:
+    """Attack the release, as a job."""
+    path, _ = _certificate(visit)
+    release = path.with_name(path.name.removesuffix(_CERTIFICATE))
+    private = path.parent.parent / "private"
+    if path.parent.name != "recipient" or not private.is_dir():
+        raise RequestError(409, "Only a release that this desk made can be attacked here. Use incrowd attack.")
+    words = ["attack", visit.project.word(visit.project.reference(release))]
+    words += [f"--original={visit.project.word(visit.table)}", f"--recipe={visit.project.recipe_word(visit.table)}"]
+    report = visit.project.word(visit.project.reference(private / "report.html")).replace("report.html", "attacks.html")
+    words += [f"--report={report}", "--replace", "--json"]
+    words += [f"--plan={report.replace('attacks.html', 'plan.json')}"] if (private / "plan.json").is_file() else []
+    started = visit.jobs.start("attack", f"Attack {release.name}", words, table=visit.table, file=visit.field("file"))
+    return visit.to("job", number=str(started.number))
+
+
+# files
+
+
+def _given_out(visit: Visit) -> Path:
+    path = visit.project.locate(visit.field("file"))
+    allowed = [visit.project.folder / one for one in _MADE]
+    if not any(path.is_relative_to(one) for one in allowed):
+        raise RequestError(403, "The desk gives out only what it made.")
+    return path
+
+
+async def download(visit: Visit) -> Response:
+    """A file that the desk made."""
+    path = _given_out(visit)
+    return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+
+async def report(visit: Visit) -> Response:
+    """A report: a page of its own in which nothing runs."""
+    path = _given_out(visit)
+    if path.suffix != ".html" or path.stat().st_size > 64 << 20:
+        raise RequestError(404, "There is no such page.")
+    headers = {"content-security-policy": REPORT_CSP, "x-frame-options": "SAMEORIGIN"}
+    return HTMLResponse(path.read_text(encoding="utf-8"), headers=headers)
+
+
+async def drawing(visit: Visit) -> Response:
+    """A drawing that the desk made, for an image in which nothing runs."""
+    path = _given_out(visit)
+    if path.suffix != ".svg":
+        raise RequestError(404, "There is no such drawing.")
+    headers = {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+    return Response(path.read_bytes(), media_type="image/svg+xml", headers=headers)
+
+
+async def recipient_page(visit: Visit) -> Response:
+    """The page that goes with a release: what it is, what it promises, how to use and to check it."""
+    path, certificate = _certificate(visit)
+    name = path.name.removesuffix(_CERTIFICATE)
+    headers = {"content-disposition": 'attachment; filename="you-received-a-release.html"'}
+    return HTMLResponse(received_page(name, certificate), headers={**headers, "content-security-policy": REPORT_CSP})
+
+
+def received_page(name: str, certificate: dict[str, Any]) -> str:
+    """The page for whoever receives a release, made from its certificate alone."""
+    rows = [
+        texts(column["name"], column["role"], "as it was" if column["role"] != "quasi-identifier" else "transformed")
+        for column in certificate.get("released_columns", ())
+    ]
+    released = certificate.get("rows", {}).get("released")
+    commands = [
+        ("Check it", f"incrowd verify {shlex.quote(name)}"),
+        ("Draw plain rows from it", f"incrowd decode {shlex.quote(name)} --deals 5"),
+    ]
+    facts = {
+        "File": text(name),
+        "SHA-256": text(str(certificate.get("output", {}).get("sha256", ""))),
+        "Rows": text(f"{released:,}" if isinstance(released, int) else "not stated"),
+        "Made": text(str(certificate.get("made", ""))),
+        "Responsible": text(str(certificate.get("responsible") or "not stated")),
+    }
+    parts: list[Html] = [
+        head("You received a release", f"{name}, with its certificate {name}{_CERTIFICATE}"),
+        standing(str(certificate.get("statement", "")), Tone.GOOD),
+        section("What it is", "facts", pairs(facts)),
+        section("Its columns", "columns", table("", texts("column", "role", "cells"), rows)),
+        section(
+            "What to do with it",
+            "use",
+            bullets(element("span", text(f"{what}: "), element("code", text(words))) for what, words in commands),
+        ),
+        section(
+            "What is asked of you",
+            "duty",
+            bullets(
+                [
+                    text("Do not try to find out who the people are, and do not join it with tables about people."),
+                    text("Keep release and certificate together: the certificate says how cells are to be read."),
+                ]
+            ),
+        ),
+    ]
+    return page("You received a release", *parts)
+
+
+# history
+
+
+async def history(visit: Visit) -> Response:
+    """All releases in the folder, whoever made them; the ledger; the jobs."""
+    releases: list[dict[str, Any]] = []
+    for reference in visit.project.files((_CERTIFICATE,)):
+        data = visit.project.json_in(visit.project.locate(reference))
+        if data is not None and "incrowd_certificate" in data:
+            releases.append({"reference": reference, "certificate": data})
+    releases.sort(key=lambda one: str(one["certificate"].get("made")), reverse=True)
+    folder = visit.project.folder / LEDGER
+    book = None
+    if folder.is_dir() and not folder.is_symlink():
+        stamp = sorted((one.name, one.stat().st_mtime_ns) for one in folder.iterdir())
+        book = await visit.desk.asker.ask("ledger", folder=LEDGER, stamp=stamp)
+    jobs = [{"job": one, "state": visit.jobs.state(one)} for one in visit.jobs.all()[:50]]
+    return visit.render("history.html", releases=releases, book=book, jobs=jobs, command=["ledger", "list", LEDGER])
+
+
+async def withdraw(visit: Visit) -> Response:
+    """Say that a release never went out."""
+    number = visit.field("number")
+    if not number.isdecimal() or len(number) > 9:
+        raise RequestError(400, "There is no such release.")
+    job_ = visit.jobs.start("ledger", f"Withdraw release {number}", ["ledger", "withdraw", LEDGER, number])
+    return visit.to("job", number=str(job_.number))
+
+
+PAGES = {
+    ("GET", "/job"): job,
+    ("GET", "/job/state"): job_state,
+    ("POST", "/job/cancel"): cancel,
+    ("POST", "/job/again"): again,
+    ("GET", "/result"): result,
+    ("POST", "/attack"): attack,
+    ("GET", "/download"): download,
+    ("GET", "/report"): report,
+    ("GET", "/drawing"): drawing,
+    ("GET", "/recipient"): recipient_page,
+    ("GET", "/history"): history,
+    ("POST", "/withdraw"): withdraw,
+}

@@ -1,0 +1,333 @@
+"""The way through: data, who is a person, (columns,) promise, method and form, release. Each step edits the recipe."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from starlette.responses import Response
+
+from incrowd.desk.app import Visit, step_to_change
+from incrowd.desk.forms import Written, changed, command_words, declared, fields, read_form
+from incrowd.desk.project import recipe_text, slug
+from incrowd.desk.security import RequestError
+from incrowd.errors import IncrowdError
+from incrowd.tables.options import Book, Measuring, MethodOptions, Outputs, Promise, Reading, Run, What
+from incrowd.vocabulary.keying import KeyedColumns
+from incrowd.vocabulary.persons import PersonOptions
+from incrowd.vocabulary.schema import KEYED, Role
+
+READING = declared([Reading])
+PEOPLE = declared([PersonOptions, What], without=("person",))
+PEOPLE = [one for one in PEOPLE if one.name in PersonOptions.__annotations__ or one.name == "repeats"]
+PROMISE = declared([What], names=("preset",)) + declared(
+    [Promise], without=("k", "class_sensitive", "despite_unchanged")
+)
+SIZE = declared([Promise], names=("k", "class_sensitive"))
+METHOD = declared([MethodOptions], without=("method",))
+AT_RUN = [
+    *declared([Outputs], names=("responsible", "sign", "share_hierarchies")),
+    *declared([Measuring]),
+    *declared([Promise], names=("despite_unchanged",)),
+    *declared([Book], names=("other_people", "same_columns", "presence_known", "despite_earlier")),
+    *declared([Run], names=("memory", "seed")),
+]
+KEYS = declared([KeyedColumns], names=("key_file", "new_key"))
+FORMATS = (".csv", ".parquet", ".arrow", ".jsonl", ".arff", ".xlsx", ".sav", ".dta")
+DEMOS = {"patients": (), "visits": ("--visits",)}
+LEDGER = "ledger"
+_MOST_SHOWN = 12  # columns that a sentence names
+
+
+# data
+
+
+async def home(visit: Visit) -> Response:
+    """What there is to begin with."""
+    tables = []
+    for reference in visit.project.tables():
+        path = visit.project.locate(reference)
+        facts = {"reference": reference, "way": reference.partition("/")[2], "bytes": path.stat().st_size}
+        tables.append({**facts, "recipe": visit.project.recipe_path(reference).is_file()})
+    folders = [str(root) for root in visit.project.roots]
+    return visit.render("home.html", table="", tables=tables, folders=folders, command=["inspect", "FILE"])
+
+
+async def demo(visit: Visit) -> Response:
+    """Make a table of people who do not exist."""
+    name = visit.field("demo")
+    if name not in DEMOS:
+        raise RequestError(400, "There is no such demo.")
+    folder = f"demo-{name}"
+    words = ["demo", "--table-only", f"--folder={folder}", "--replace", *DEMOS[name]]
+    job = visit.jobs.start("demo", f"Make up {name}", words, table=f"0/{folder}/{name}.csv")
+    return visit.to("job", number=str(job.number))
+
+
+async def data(visit: Visit, written: Written | None = None, error: str = "") -> Response:
+    """How the table was read, and its first rows."""
+    answer = await visit.facts()
+    recipe, preview = visit.recipe(), None
+    if answer is not None and "error" in answer:
+        error, answer = error or answer["message"], None
+    elif answer is not None:
+        preview = await visit.ask("preview", reading=visit.reading(), cells=visit.field("cells") == "shown")
+    return visit.render(
+        "data.html",
+        facts=answer,
+        error=error,
+        waiting=answer is None and not error,
+        preview=preview if preview and "error" not in preview else None,
+        shown=visit.field("cells") == "shown",
+        fields=fields(READING, recipe.get("reading") or {}, written),
+        command=["inspect", visit.project.word(visit.table), "--recipe", visit.project.recipe_word(visit.table)],
+    )
+
+
+async def save_data(visit: Visit) -> Response:
+    """Read the table another way."""
+    written = read_form(READING, visit.form)
+    if written.errors:
+        return await data(visit, written)
+    reading = {name: value for name, value in written.values.items() if value is not None}
+    recipe = visit.recipe()
+    answer = await visit.ask("columns", reading=reading)
+    if answer is not None and "error" in answer:
+        return await data(visit, written, answer["message"])
+    columns = recipe["columns"]
+    if answer is not None:
+        names = [row["name"] for row in answer["columns"]]
+        drafts = {row["name"]: {"role": row["role"], "type": row["type"]} for row in answer["columns"]}
+        columns = {name: columns.get(name) or drafts[name] for name in names} if set(names) != set(columns) else columns
+    try:
+        visit.save({**recipe, "reading": reading, "columns": columns})
+    except IncrowdError as error:
+        return await data(visit, written, str(error))
+    return visit.to("data", table=visit.table)
+
+
+async def address(visit: Visit) -> Response:
+    """A table on a server."""
+    return visit.to("data", table=visit.table)
+
+
+# people
+
+
+async def people(visit: Visit, written: Written | None = None, error: str = "") -> Response:
+    """Whose rows they are."""
+    facts = await visit.facts()
+    if facts is None or "error" in facts:
+        return visit.waiting(facts)
+    person = (visit.form.get("person") or [""])[-1] or next(iter(visit.named(Role.PERSON)), "")
+    looked_at = visit.query.get("column") or person or next(iter(facts["persons"]), "")
+    counts = await visit.ask("persons", reading=visit.reading(), column=looked_at) if looked_at else None
+    names = [row["name"] for row in facts["columns"]]
+    return visit.render(
+        "people.html",
+        facts=facts,
+        error=error,
+        person=person,
+        column=looked_at,
+        counts=counts if counts and "error" not in counts else None,
+        names=names,
+        likely=facts["persons"],
+        fields=fields(PEOPLE, visit.recipe(), written, {"order": names}),
+        command=[
+            *("release", visit.project.word(visit.table)),
+            *(["--person", person] if person else []),
+            *("--recipe", visit.project.recipe_word(visit.table), "--to", "OUT.csv"),
+        ],
+    )
+
+
+async def save_people(visit: Visit) -> Response:
+    """Say whose rows they are."""
+    recipe, person = visit.recipe(), visit.field("person")
+    written = read_form(PEOPLE, visit.form, {"order": list(recipe["columns"])})
+    if person and person not in recipe["columns"]:
+        raise RequestError(400, "There is no such column.")
+    columns = {name: dict(one) for name, one in recipe["columns"].items()}
+    for name, one in columns.items():
+        if one.get("role") == Role.PERSON and name != person:
+            one["role"] = str(Role.IDENTIFIER)
+    if person:
+        columns[person]["role"] = str(Role.PERSON)
+    if not written.errors:
+        try:
+            visit.save(changed({**recipe, "columns": columns}, PEOPLE, written))
+        except IncrowdError as error:
+            return await people(visit, written, str(error))
+        return visit.to("columns", table=visit.table)
+    return await people(visit, written)
+
+
+# promise
+
+
+async def promise(visit: Visit, written: Written | None = None, error: str = "") -> Response:
+    """What is promised, and whether this table can keep it."""
+    from incrowd.tables.preset import preset_names
+
+    recipe = visit.recipe()
+    files = [visit.project.word(one) for one in visit.project.tables()]
+    target = next(iter(visit.named(Role.TARGET)), "")
+    return visit.render(
+        "promise.html",
+        error=error,
+        target=target,
+        k=(written.texts.get("k") if written else None) or recipe.get("k") or 10,
+        k_error=written.errors.get("k", "") if written else "",
+        sensitive=recipe.get("class_sensitive"),
+        fields=fields(PROMISE, recipe, written, {"preset": preset_names(), "population": files}),
+        columns=visit.named(Role.SENSITIVE, Role.TARGET),
+        **await _checked(visit),
+        command=_plain_release(visit),
+    )
+
+
+async def save_promise(visit: Visit) -> Response:
+    """Ask for it."""
+    from incrowd.tables.preset import preset_names
+
+    files = [visit.project.word(one) for one in visit.project.tables()]
+    offered = {"preset": preset_names(), "population": files}
+    written = read_form([*SIZE, *PROMISE], visit.form, offered)
+    if written.errors:
+        return await promise(visit, written)
+    try:
+        visit.save(changed(visit.recipe(), [*SIZE, *PROMISE], written))
+    except IncrowdError as error:
+        return await promise(visit, written, str(error))
+    return visit.to("promise" if visit.field("stay") else "method", table=visit.table)
+
+
+async def _checked(visit: Visit) -> dict[str, Any]:
+    """Whether a release by the recipe is possible, and at which step it can be mended if not."""
+    if not visit.named(Role.QUASI_IDENTIFIER):
+        message = "No column is a quasi-identifier yet: what could somebody know of a person?"
+        return {"check": {"error": "SchemaError", "message": message, "step": "columns"}}
+    text = recipe_text(visit.recipe())
+    answer = await visit.ask("check", recipe=visit.project.recipe_word(visit.table), text=text)
+    if answer is not None and "error" in answer:
+        answer = {**answer, "step": step_to_change(answer["error"], answer["message"])}
+    return {"check": answer}
+
+
+def _plain_release(visit: Visit) -> list[str]:
+    word, recipe = visit.project.word(visit.table), visit.project.recipe_word(visit.table)
+    return ["release", word, "--recipe", recipe, "--to", "OUT.csv"]
+
+
+# method and form
+
+
+async def method(visit: Visit, written: Written | None = None, error: str = "") -> Response:
+    """Which method, and in which form groups are released."""
+    from incrowd.methods.catalog import METHODS
+    from incrowd.tables.recipe import DEFAULT_METHOD
+
+    recipe = visit.recipe()
+    linked = bool(recipe.get("keep_link"))
+    entries = [entry for entry in METHODS.values() if (entry.module.startswith("incrowd.methods.histories")) is linked]
+    comparisons = [job for job in visit.jobs.all() if job.kind == "compare" and job.about.get("table") == visit.table]
+    finished = next((job for job in comparisons if job.answer), None)
+    return visit.render(
+        "method.html",
+        error=error,
+        entries=entries,
+        chosen=(visit.field("method") if visit.form else "") or recipe.get("method") or DEFAULT_METHOD,
+        default=DEFAULT_METHOD,
+        has_target=bool(visit.named(Role.TARGET)),
+        fields=fields(METHOD, recipe, written),
+        comparison=finished,
+        command=_plain_release(visit),
+    )
+
+
+async def save_method(visit: Visit) -> Response:
+    """Choose it."""
+    from incrowd.methods.catalog import METHODS
+
+    written, name = read_form(METHOD, visit.form), visit.field("method")
+    if name not in METHODS:
+        raise RequestError(400, "There is no such method.")
+    if written.errors:
+        return await method(visit, written)
+    try:
+        visit.save(changed({**visit.recipe(), "method": name}, METHOD, written))
+    except IncrowdError as error:
+        return await method(visit, written, str(error))
+    return visit.to("release", table=visit.table)
+
+
+# release
+
+
+def _offered(visit: Visit) -> dict[str, list[str]]:
+    keys = [visit.project.word(one) for one in visit.project.files((".pem", ".key"))]
+    return {"sign": keys, "key_file": keys}
+
+
+async def release(visit: Visit, written: Written | None = None) -> Response:
+    """What will be done, in sentences, and the button."""
+    recipe = visit.recipe()
+    by_role = {str(role): visit.named(role) for role in Role if visit.named(role)}
+    keyed = bool(visit.named(*KEYED))
+    options = [*AT_RUN, *(KEYS if keyed else [])]
+    said = {"accuracy": bool(by_role.get("target"))}
+    return visit.render(
+        "release.html",
+        recipe=recipe,
+        by_role=by_role,
+        most=_MOST_SHOWN,
+        needs_answer="target" in by_role and recipe.get("class_sensitive") is None,
+        formats=FORMATS,
+        fields=fields(options, said, written, _offered(visit)),
+        **await _checked(visit),
+        command=[*_plain_release(visit), "--report", "REPORT.html", "--plan", "PLAN.json", "--ledger", LEDGER],
+    )
+
+
+async def start_release(visit: Visit) -> Response:
+    """Put the release in line."""
+    keyed = bool(visit.named(*KEYED))
+    options = [*AT_RUN, *(KEYS if keyed else [])]
+    written = read_form(options, visit.form, _offered(visit))
+    ending = visit.field("format")
+    if written.errors:
+        return await release(visit, written)
+    if ending not in FORMATS:
+        raise RequestError(400, "There is no such format.")
+    folder = visit.project.new_folder("releases", visit.table)
+    for part in ("recipient", "private"):
+        (visit.project.folder / folder / part).mkdir(mode=0o700)
+    to = f"{folder}/recipient/{slug(visit.project.label(visit.table).partition('.')[0])}{ending}"
+    texts = dict(written.texts)
+    if keyed and texts.get("new_key") == "yes":
+        (visit.project.folder / "keys").mkdir(mode=0o700, exist_ok=True)
+        texts["key_file"] = f"keys/{folder.rpartition('/')[2]}.key"
+    words = ["release", visit.project.word(visit.table), f"--recipe={visit.project.recipe_word(visit.table)}"]
+    words += [f"--to={to}", f"--report={folder}/private/report.html", f"--plan={folder}/private/plan.json"]
+    words += [f"--ledger={LEDGER}"] if visit.field("ledger") == "yes" else []
+    words += [*command_words(options, texts), "--json"]
+    about = {"table": visit.table, "folder": folder, "certificate": f"0/{to}.certificate.json", "begun": time.time()}
+    job = visit.jobs.start("release", f"Release {visit.project.label(visit.table)}", words, **about)
+    return visit.to("job", number=str(job.number))
+
+
+PAGES = {
+    ("GET", "/"): home,
+    ("POST", "/demo"): demo,
+    ("GET", "/data"): data,
+    ("POST", "/data"): save_data,
+    ("POST", "/address"): address,
+    ("GET", "/people"): people,
+    ("POST", "/people"): save_people,
+    ("GET", "/promise"): promise,
+    ("POST", "/promise"): save_promise,
+    ("GET", "/method"): method,
+    ("POST", "/method"): save_method,
+    ("GET", "/release"): release,
+    ("POST", "/release"): start_release,
+}

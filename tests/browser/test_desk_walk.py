@@ -1,0 +1,213 @@
+"""The desk in a real browser: a new user's way from a table to a verified release, on every screen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect, sync_playwright
+
+from support.chromium import find_chromium
+from support.waiting import PATIENCE
+from unit.cli.test_messy_files import HEADER, patients, put
+
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 375, "height": 800}
+
+
+class Walk:
+    """A desk for a folder, and a browser on it that looks at every page."""
+
+    def __init__(self, page: Page, address: str, shots: Path) -> None:
+        self.page, self.address, self.shots = page, address, shots
+        self.base = address.partition("/enter")[0]
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
+        page.set_default_timeout(1000 * PATIENCE)
+
+    def look(self, name: str) -> None:
+        """On light and dark, wide and narrow screens: nothing serious for axe, nothing beyond the edge."""
+        expect(self.page.locator("[data-again]")).to_have_count(0, timeout=1000 * PATIENCE)
+        for scheme in ("light", "dark"):
+            self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+            for size in (WIDE, NARROW):
+                self.page.set_viewport_size(size)  # type: ignore[arg-type]
+                self.page.screenshot(path=self.shots / f"{name}-{scheme}-{size['width']}.png", full_page=True)
+                assert not self.page.evaluate("document.documentElement.scrollWidth > innerWidth"), (name, size)
+            found = Axe().run(self.page, options=RULES).response["violations"]
+            assert not found, (name, scheme, [(one["impact"], one["id"], one["nodes"][0]["html"]) for one in found])
+        self.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+
+    def go_on(self, words: str, until: str, name: str) -> None:
+        """Press what says so, and look at the page that comes."""
+        self.page.get_by_role("button", name=words).or_(self.page.get_by_role("link", name=words)).first.click()
+        self.page.wait_for_selector(until)
+        expect(self.page.locator("[data-again]")).to_have_count(0, timeout=1000 * PATIENCE)
+        if name:
+            self.look(name)
+
+    def open(self, path: str, until: str, name: str) -> None:
+        """Look at a page."""
+        self.page.goto(f"{self.base}{path}")
+        self.page.wait_for_selector(until)
+        self.look(name)
+
+    def set_role(self, column: str, role: str) -> None:
+        """Choose the role of a column."""
+        self.page.get_by_label(f"Role of {column}", exact=True).select_option(role)
+
+    def release(self, sensitive: str = "no") -> None:
+        """From the columns to the result."""
+        self.go_on("Keep this, and go on", "h1:has-text('promise')", "promise")
+        self.page.locator(f"input[name=class_sensitive][value={sensitive}]").check()
+        self.go_on("Keep this, and go on", "h1:has-text('Method')", "method")
+        self.go_on("Keep this, and go on", "h1:has-text('Release')", "release")
+        self.page.wait_for_selector(".fine")
+        self.go_on("Release and verify", "[data-next]", "job")
+        self.go_on("See the result", ".standing", "result")
+
+
+@pytest.fixture
+def walk(tmp_path: Path) -> Iterator[Walk]:
+    folder, shots = tmp_path / "project", tmp_path / "shots"
+    folder.mkdir()
+    shots.mkdir()
+    command = [sys.executable, "-m", "incrowd", "desk", str(folder), "--no-browser"]
+    desk = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert desk.stdout is not None
+    address = desk.stdout.readline().strip()
+    chromium = find_chromium()
+    assert chromium, "Chromium is not installed; `make test` sees to it."
+    flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=flags)
+            made = Walk(browser.new_page(), address, shots)
+            yield made
+            assert all(url.startswith((made.base, "data:")) for url in made.requests)
+            assert made.complaints == []
+            browser.close()
+    finally:
+        desk.terminate()
+        desk.communicate()
+
+
+def folder_of(walk: Walk) -> Path:
+    return walk.shots.parent / "project"
+
+
+def verify(file: Path) -> Any:
+    return subprocess.run([sys.executable, "-m", "incrowd", "verify", str(file)], capture_output=True, check=False)
+
+
+@pytest.mark.slow
+def test_the_demo_from_the_first_page_to_a_verified_release(walk: Walk) -> None:
+    page = walk.page
+    page.goto(walk.address)
+    walk.look("home")
+    walk.go_on("Demo: patients", "[data-next]", "job-demo")
+    walk.go_on("Begin with this table", "a.button", "data")
+    walk.go_on("Show them", "text=Mask them again", "data-shown")
+    walk.go_on("Yes, that is right: go on", "h1:has-text('person')", "people")
+    walk.go_on("Keep this, and go on", ".alone strong", "columns")
+    for column in ("bmi", "systolic_pressure", "earlier_admissions", "ward"):
+        walk.set_role(column, "private")
+    page.wait_for_selector(".alone:has-text('these 9')")
+    walk.release()
+    assert any(frame.url.startswith(f"{walk.base}/report?") for frame in page.frames)  # else it was refused
+    release = folder_of(walk) / "releases" / "patients-1" / "recipient" / "patients.csv"
+    assert verify(release).returncode == 0
+    table = "table=0%2Fdemo-patients%2Fpatients.csv"
+    for tool in ("verify", "risk", "compare", "model", "hide", "history"):
+        walk.open(f"/{tool}?{table}", "h1", tool)
+    walk.open("/verify?table=0%2Freleases%2Fpatients-1%2Frecipient%2Fpatients.csv", "h1", "verify-release")
+    walk.go_on("Verify: patients.csv", ".standing", "answer-verify")
+    walk.open(f"/hierarchy?{table}&column=age", "h1", "hierarchy")
+    walk.go_on("Draft a hierarchy from the values", "[data-next]", "")
+    walk.go_on("Look at the hierarchy", "button:has-text('Use it')", "hierarchy-draft")
+    walk.go_on("Use it for age", "h1:has-text('column')", "")
+    walk.open(f"/hide?{table}&column=age&text=80", "table.cells", "hide-rows")
+    page.locator("tbody tr:first-child input").nth(1).check()
+    walk.go_on("See who can guess them", ".standing", "answer-hide")
+    walk.open(f"/risk?{table}", "h1", "risk-again")
+    walk.go_on("Measure: patients.csv", "iframe.report", "answer-risk")
+
+
+@pytest.mark.slow
+def test_visits_count_persons(walk: Walk) -> None:
+    page = walk.page
+    page.goto(walk.address)
+    walk.go_on("Demo: several visits", "[data-next]", "")
+    walk.go_on("Begin with this table", "a.button", "")
+    walk.go_on("Yes, that is right: go on", "h1:has-text('person')", "people-visits")
+    assert page.locator("input[name=person]:checked").get_attribute("value") == "patient_id"
+    assert "With several rows".lower() in page.inner_text("main").lower()
+    walk.go_on("Keep this, and go on", ".alone strong", "")
+    assert "persons are alone" in page.inner_text(".alone")
+    walk.release()
+    assert "of persons" in page.inner_text(".standing") or "persons" in page.inner_text("main")
+
+
+@pytest.mark.slow
+def test_a_messy_file_is_brought_read_and_released(walk: Walk, tmp_path: Path) -> None:
+    page = walk.page
+    put(tmp_path / "Patienten 2021.csv", [HEADER, *patients()])
+    page.goto(walk.address)
+    page.set_input_files("input[type=file]", tmp_path / "Patienten 2021.csv")
+    walk.go_on("Copy it into the project", "a.button", "data-messy")
+    assert page.input_value("#delimiter") == ";"
+    assert page.input_value("#encoding") == "cp1252"
+    assert page.input_value("#decimal") == "comma"
+    page.fill("#delimiter", ",")
+    walk.go_on("Read it like this", ".problem", "data-refused")
+    assert page.input_value("#delimiter") == ","
+    page.fill("#delimiter", ";")
+    walk.go_on("Read it like this", "a.button", "")
+    walk.go_on("Yes, that is right: go on", "h1:has-text('person')", "")
+    walk.go_on("Keep this, and go on", ".alone strong", "columns-messy")
+    walk.set_role("Diagnose", "target")
+    walk.release("yes")
+    assert "t-equal" in page.inner_text("main") or "closeness" in page.inner_text(".standing")
+
+
+@pytest.mark.slow
+def test_every_step_works_without_the_script(walk: Walk) -> None:
+    browser = walk.page.context.browser
+    assert browser is not None
+    page = browser.new_page(java_script_enabled=False)
+    page.set_default_timeout(1000 * PATIENCE)
+    rows = "".join(f"{number % 40},{'fm'[number % 2]},{'yn'[number % 3 == 0]}\n" for number in range(120))
+    (folder_of(walk) / "people.csv").write_text(f"age,sex,ill\n{rows}", encoding="utf-8")
+    page.goto(walk.address)
+    page.click("text=people.csv")
+
+    def press(words: str, until: str) -> None:
+        for _ in range(PATIENCE):
+            page.wait_for_selector("h1")
+            if page.locator(until).count():
+                return
+            again = page.get_by_role("link", name="look again")
+            if again.count():
+                again.first.click()
+            elif page.get_by_role("button", name=words).count():
+                page.get_by_role("button", name=words).first.click()
+            else:
+                page.get_by_role("link", name=words).first.click()
+        raise AssertionError(until)
+
+    press("Yes, that is right: go on", "h1:has-text('person')")
+    press("Keep this, and go on", "h1:has-text('column')")
+    press("Keep this, and go on", "h1:has-text('promise')")
+    page.locator("input[name=class_sensitive][value=no]").check()
+    press("Keep this, and go on", "h1:has-text('Method')")
+    press("Keep this, and go on", "h1:has-text('Release')")
+    press("Release and verify", "[data-next]")
+    page.click("[data-next]")
+    assert "recounted independently" in page.inner_text(".standing")
