@@ -90,11 +90,12 @@ class _Protocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
-        self.loop.call_later(PATIENCE, self._give_up)
+        self.loop.call_later(PATIENCE, self._give_up, transport)
 
-    def _give_up(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
-            self.transport.close()
+    def _give_up(self, transport: asyncio.Transport) -> None:
+        asked: object = self.cycle
+        if asked is None:
+            transport.close()
 
 
 async def _run(desk: Desk, listener: socket.socket, idle: float, browser: bool) -> None:

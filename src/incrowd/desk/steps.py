@@ -167,7 +167,7 @@ async def save_people(visit: Visit) -> Response:
 
 async def promise(visit: Visit, written: Written | None = None, error: str = "") -> Response:
     """What is promised, and whether this table can keep it."""
-    from incrowd.tables.preset import preset_names
+    from incrowd.tables.recipe_checks import preset_names
 
     recipe = visit.recipe()
     files = [visit.project.word(one) for one in visit.project.tables()]
@@ -188,7 +188,7 @@ async def promise(visit: Visit, written: Written | None = None, error: str = "")
 
 async def save_promise(visit: Visit) -> Response:
     """Ask for it."""
-    from incrowd.tables.preset import preset_names
+    from incrowd.tables.recipe_checks import preset_names
 
     files = [visit.project.word(one) for one in visit.project.tables()]
     offered = {"preset": preset_names(), "population": files}

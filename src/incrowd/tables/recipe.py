@@ -61,6 +61,7 @@ from incrowd.tables.recipe_checks import (
     class_and_parameters,
     linked_method,
     not_linked,
+    read_preset,
     with_role,
 )
 from incrowd.vocabulary.forms import REDRAW, check_form, check_redraw
@@ -292,10 +293,9 @@ def _columns_of(known_together: Sequence[Mapping[str, Any]]) -> list[str]:
 def read_recipe(path: str | Path, preset: str | None = None) -> Recipe:
     """Read a recipe from YAML, on top of the preset that is named here or in it."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        return parse_recipe(Path(path).read_text(encoding="utf-8"), path, preset)
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterError(f"The recipe {Path(path).name} cannot be read ({type(error).__name__}).") from None
-    return parse_recipe(text, path, preset)
 
 
 def parse_recipe(text: str, path: str | Path, preset: str | None = None) -> Recipe:
@@ -355,10 +355,7 @@ def _on_preset(name: str | None, data: Mapping[str, Any]) -> Recipe:
     stated = {key: value for key, value in data.items() if value is not None and key != "preset"}
     if name is None:
         return Recipe(**stated)
-    from incrowd.tables.recipe_checks import read_preset
-
-    preset = read_preset(name)
-    return Recipe(**{**preset.settings, **stated, "preset": preset})
+    return Recipe(**{**(preset := read_preset(name)).settings, **stated, "preset": preset})
 
 
 def asked_recipe(options: ReleaseOptions) -> Recipe:
