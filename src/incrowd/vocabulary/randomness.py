@@ -13,17 +13,21 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from incrowd.errors import ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def fresh_series(series: pl.Series) -> pl.Series:
     """The same values in buffers that hold nothing else; categories become plain text."""
+    import polars as pl
+
     if isinstance(series.dtype, pl.Categorical | pl.Enum):
         series = series.cast(pl.String)
     if series.dtype == pl.Null:
@@ -39,6 +43,8 @@ def fresh_series(series: pl.Series) -> pl.Series:
 
 def _copied(series: pl.Series) -> pl.Series:
     """Text is written anew where nothing is appended to it; everything else is, by taking every row."""
+    import polars as pl
+
     if series.dtype != pl.String:
         return series.gather(np.arange(len(series)))
     return pl.select(pl.concat_str(pl.lit(series), pl.lit(""))).to_series()
@@ -46,6 +52,8 @@ def _copied(series: pl.Series) -> pl.Series:
 
 def fresh_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """The same table in fresh buffers."""
+    import polars as pl
+
     return pl.DataFrame([fresh_series(series) for series in frame.iter_columns()])
 
 
