@@ -30,6 +30,7 @@ from incrowd.tables.options import Wishes
 from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import options_of
+from incrowd.vocabulary.persons import PersonOptions
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import NOT_RELEASED, Role
@@ -112,6 +113,10 @@ class Prepared:
         )
 
 
+class PersonsAndWishes(PersonOptions, Wishes, total=False):
+    """Whose rows they are, and what is rather kept, as of a release."""
+
+
 @guarded
 def compare(
     table: Any,
@@ -126,13 +131,6 @@ def compare(
     protocol: Any = None,
     groups: Any = None,
     time: Any = None,
-    person: str | None = None,
-    person_ids: str | None = None,
-    missing_persons: str | None = None,
-    keep_link: bool = False,
-    known_rows: int | None = None,
-    count_known: bool = False,
-    order: str | None = None,
     feeding: Feeding | None = None,
     discretize: str | None = None,
     hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
@@ -145,7 +143,7 @@ def compare(
     jobs: int | None = None,
     measure: str = ACCURACY.name,
     progress: Watcher | None = None,
-    **wishes: Unpack[Wishes],
+    **wishes: Unpack[PersonsAndWishes],
 ) -> Comparison:
     """Release a part of the table by several methods, learn from each release, and test on the other part.
 
@@ -171,12 +169,6 @@ def compare(
         A column, or a value for each row: rows of a group are never in both parts of a split.
     time
         A column of dates or numbers, or a value for each row: the past is learned from, what followed is tested on.
-    person, person_ids, missing_persons
-        The column that says whose row it is, and how it is read, as for :func:`incrowd.release`: persons are split, and
-        releases keep k persons. Nobody is learned from and tested on; splits that would do so are refused.
-    keep_link, known_rows, count_known, order
-        Releases in which persons can be followed, as for :func:`incrowd.release`: k persons share a history, or any so
-        many rows of one, and the methods are those that promise it.
     feeding
         How learners take sets, intervals and bins, see :mod:`incrowd.comparisons.feeding`.
     discretize
@@ -202,8 +194,14 @@ def compare(
         person-accuracy, in which everybody counts once. The results have all of them.
     progress
         Called with a :class:`Step` whenever there is something to tell.
-    wishes
-        weights, at_most, apart, lose: as for :func:`incrowd.release`, by the methods that can.
+    person, person_ids, missing_persons
+        The column that says whose row it is, and how it is read, as for :func:`incrowd.release`: persons are split, and
+        releases keep k persons. Nobody is learned from and tested on; splits that would do so are refused.
+    keep_link, known_rows, count_known, order
+        Releases in which persons can be followed, as for :func:`incrowd.release`: k persons share a history, or any so
+        many rows of one, and the methods are those that promise it.
+    weights, at_most, apart, lose
+        As for :func:`incrowd.release`, by the methods that can.
 
     Examples
     --------
@@ -214,22 +212,12 @@ def compare(
     >>> found.results.select("method", "k", "learner").rows()
     [('unprotected', 1, 'nb'), ('majority', 1, 'majority'), ('mondrian', 5, 'nb')]
     """
+    if wishes.keys() & {"with_table", "key_column"}:
+        raise ParameterError("A comparison is of one table. Leave with_table and key_column out.")
     watch = progress or (lambda _step: None)
-    named: dict[str, Any] = {
-        "target": target,
-        "quasi_identifiers": quasi_identifiers,
-        "drop": drop,
-        "ks": ks,
-        "recipe": recipe,
-    }
-    named |= {"person": person, "person_ids": person_ids, "missing_persons": missing_persons}
-    named |= {
-        "keep_link": keep_link or None,
-        "known_rows": known_rows,
-        "count_known": count_known or None,
-        "order": order,
-    }
-    named |= {"hierarchies": hierarchies, "reading": reading, **wishes}
+    named: dict[str, Any] = {"target": target, "quasi_identifiers": quasi_identifiers, "drop": drop, "ks": ks}
+    named |= {"recipe": recipe, "hierarchies": hierarchies, "reading": reading}
+    named |= {name: None if value is False else value for name, value in wishes.items()}
     stated, _ = beside_recipe(named, stated_by)
     question = Question(
         methods,

@@ -308,3 +308,9 @@ def test_a_recipe_says_that_persons_can_be_followed_and_dates_become_days():
 def test_what_is_asked_of_followed_persons_fits(more, told):
     with pytest.raises((ParameterError, InputError), match=told):
         ask(**{"methods": None, "keep_link": True, **more})
+
+
+@pytest.mark.parametrize("more", [{"with_table": "visits.csv"}, {"key_column": PERSON}])
+def test_a_comparison_is_of_one_table(more):
+    with pytest.raises(ParameterError, match="of one table"):
+        ask(**more)
