@@ -124,7 +124,8 @@ class Visit:
             recipe = self.project.recipe(self.table)
             if recipe is None or not recipe["columns"]:
                 draft = with_roles_at_columns(read_plain_yaml(answer["recipe"], "The draft"))
-                self.project.save_recipe(self.table, {**draft, **{k: v for k, v in (recipe or {}).items() if v}})
+                settings = {**draft, **{k: v for k, v in (recipe or {}).items() if v}}
+                self.project.save_recipe(self.table, settings, proposed=True)
                 self.desk.asker.remember(answer, "columns", self.table, reading=self.reading())
         return answer
 
@@ -140,9 +141,10 @@ class Visit:
         """The columns in these roles."""
         return [name for name, one in self.recipe()["columns"].items() if one.get("role") in roles]
 
-    def save(self, recipe: Mapping[str, Any]) -> None:
-        """Write the recipe of the table."""
-        self.project.save_recipe(self.table, recipe)
+    def save(self, recipe: Mapping[str, Any], *, decided: bool = False) -> None:
+        """Write the recipe of the table; roles stay proposals until somebody has decided on them."""
+        proposed = not decided and self.project.proposed(self.table)
+        self.project.save_recipe(self.table, recipe, proposed=proposed)
 
     def render(self, template: str, *, status: int = 200, command: Sequence[str] = (), **context: Any) -> Response:
         """The page."""
@@ -185,7 +187,7 @@ class Visit:
         return {
             "data": bool(recipe["columns"]),
             "people": bool(recipe["columns"]),
-            "columns": known,
+            "columns": known and not self.project.proposed(table),
             "promise": known and (not target or recipe.get("class_sensitive") is not None),
             "method": bool(recipe.get("method")),
             "release": any(made),

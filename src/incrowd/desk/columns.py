@@ -98,7 +98,7 @@ async def save_columns(visit: Visit) -> Response:
         if roles.count(role) > 1:
             return await columns(visit, f"Only one column can be the {role}. Choose one.")
     try:
-        visit.save(changed({**recipe, "columns": decided}, KEYING, written))
+        visit.save(changed({**recipe, "columns": decided}, KEYING, written), decided=True)
     except IncrowdError as error:
         return await columns(visit, str(error))
     return visit.to("columns" if visit.field("stay") else "promise", table=visit.table)

@@ -31,6 +31,7 @@ TABLES = (
 PACKED = (".gz", ".zst")
 HIERARCHIES = (".csv", ".txt", ".yaml", ".json")
 _PRIVATE = ".incrowd-desk"
+PROPOSED = "# The roles of columns are proposals: nobody has decided on them yet."  # goes with the decision
 _OURS = ("releases", "models", "hidden", "comparisons", "risk")  # folders in which commands write
 _MOST_FILES, _DEEPEST = 2_000, 3
 _ORPHANS = 6.0  # seconds that jobs of a killed desk have to end
@@ -189,11 +190,17 @@ class Project:
             raise OutputError(f"The recipe {path.name} is not a list of settings. Mend or remove the file.")
         return with_roles_at_columns(data)
 
-    def save_recipe(self, reference: str, data: Mapping[str, Any]) -> None:
+    def proposed(self, reference: str) -> bool:
+        """Whether the roles in the recipe are proposals that nobody has decided on."""
+        path = self.recipe_path(reference)
+        return path.is_file() and PROPOSED in path.read_text(encoding="utf-8").splitlines()
+
+    def save_recipe(self, reference: str, data: Mapping[str, Any], *, proposed: bool = False) -> None:
         """Write a recipe that says something sensible, or raise what is wrong with it."""
         from incrowd.tables.recipe import parse_recipe
 
         path, text = self.recipe_path(reference), recipe_text(data)
+        text = f"{PROPOSED}\n{text}" if proposed else text
         self.check_files(data)
         parse_recipe(text, path)
         with staged(path) as hidden:

@@ -281,6 +281,7 @@ async def release(visit: Visit, written: Written | None = None) -> Response:
         recipe=recipe,
         by_role=by_role,
         most=_MOST_SHOWN,
+        proposed=visit.project.proposed(visit.table),
         needs_answer="target" in by_role and recipe.get("class_sensitive") is None,
         formats=FORMATS,
         fields=fields(options, said, written, _offered(visit)),
@@ -295,7 +296,7 @@ async def start_release(visit: Visit) -> Response:
     options = [*AT_RUN, *(KEYS if keyed else [])]
     written = read_form(options, visit.form, _offered(visit))
     ending = visit.field("format")
-    if written.errors:
+    if written.errors or visit.project.proposed(visit.table):
         return await release(visit, written)
     if ending not in FORMATS:
         raise RequestError(400, "There is no such format.")

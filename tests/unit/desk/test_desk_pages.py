@@ -11,6 +11,7 @@ import pytest
 
 from incrowd.desk.app import step_to_change
 from incrowd.desk.facts import special_category
+from incrowd.desk.project import PROPOSED
 from incrowd.desk.results import received_page
 from incrowd.tables.recipe import read_recipe
 from support.waiting import wait_until
@@ -149,6 +150,21 @@ def test_a_recipe_of_the_command_line_is_the_state_of_the_desk(browser: Browser,
 
 
 @pytest.mark.slow
+def test_proposed_roles_are_not_released_by(browser: Browser, folder: Path) -> None:
+    """Nobody releases by roles that nobody has decided on; other steps leave them proposals."""
+    table = "0/people.csv"
+    recipe = folder / "people.csv.recipe.yaml"
+    browser.settled("/columns", table=table)
+    browser.post("/promise", {"table": table, "k": "5", "class_sensitive": "no"})
+    assert PROPOSED in recipe.read_text(encoding="utf-8")
+    page = browser.post("/release", {"table": table, "format": ".csv"}).text
+    assert "Look at each column and decide." in page
+    assert not (folder / "releases").exists()
+    browser.post("/columns", {"table": table})
+    assert PROPOSED not in recipe.read_text(encoding="utf-8")
+    assert "Look at each column and decide." not in browser.settled("/release", table=table)
+
+
 def test_nothing_in_a_table_is_markup(browser: Browser, folder: Path) -> None:
     """Headers, values, labels of hierarchies, names of files, recipes, jobs: all are text."""
     name = "<img src=x onerror=alert(1)>.csv"
@@ -167,6 +183,7 @@ def test_nothing_in_a_table_is_markup(browser: Browser, folder: Path) -> None:
     pages += [browser.get(f"/{path}", table=table).text for path in ("verify", "risk", "compare", "model")]
     pages.append(browser.post("/promise", {"table": table, "k": EVIL, "require": EVIL}).text)
     pages.append(browser.settled("/release", table=table))
+    browser.post("/columns", {"table": table})
     pages.append(browser.done(browser.post("/release", {"table": table, "format": ".csv", "responsible": EVIL})))
     pages += [browser.get("/history").text, browser.get("/job", number="1").text, browser.get(f"/{EVIL}").text]
     assert all(map(is_plain, pages))
