@@ -10,7 +10,8 @@ import pytest
 import incrowd
 from faults.people import at
 from incrowd.comparisons.datasets.invented import make_patients
-from incrowd.errors import ParameterError
+from incrowd.errors import OutputError, ParameterError
+from incrowd.releases.certified.checking import check_release
 from incrowd.report.html import report_html
 from incrowd.vocabulary.counts_text import read_counts
 
@@ -54,6 +55,14 @@ def test_the_same_is_asked_again_and_the_same_comes_out():
     assert all(set(totals(first, name)) <= values for name, values in own.items())
 
 
+@pytest.mark.parametrize("method", ["blend", "kactus", "kactus-plus", "mondrian"])
+def test_methods_that_choose_by_chance_choose_alike_under_one_key(method):
+    """Other groups would be other draws: many of them add up to exact counts."""
+    first, again = released(method=method), released(method=method)
+    assert looks(first) == looks(again)
+    assert not first.table.equals(again.table)  # rows are shuffled by the system
+
+
 def test_exact_counts_are_asked_for_and_say_what_they_tell():
     made = released(redraw=0)
     assert made.certificate["counts"] == {"are": "exact"}
@@ -95,6 +104,36 @@ def test_persons_and_blocks_are_drawn_as_well(tmp_path):
         made = released(tmp_path / "patients.csv", to=tmp_path / "release.csv")
     assert made.verdict.passed
     assert made.certificate["counts"]["are"] == "drawn"
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (lambda home: home.write_text(""), "folder .* for the key counts.key cannot be made"),
+        (lambda home: (home / "incrowd/counts.key").mkdir(parents=True), "counts.key in .*incrowd cannot be read"),
+        (
+            lambda home: (home / "incrowd").mkdir(parents=True) or (home / "incrowd/counts.key").write_bytes(b"x"),
+            "damaged",
+        ),
+    ],
+    ids=["no folder", "no file", "damaged"],
+)
+def test_a_key_that_cannot_be_had_is_told_with_its_place(fault, words, tmp_path, monkeypatch):
+    fault(tmp_path / "home")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
+    with pytest.raises(OutputError, match=words):
+        released()
+
+
+def test_recipients_are_told_that_draws_are_not_recounted(tmp_path):
+    released(to=tmp_path / "drawn.csv")
+    released(to=tmp_path / "exact.csv", redraw=0)
+    drawn, exact = (
+        {one.name: one.words for one in check_release(tmp_path / name).statements if one.standing == "not recounted"}
+        for name in ("drawn.csv", "exact.csv")
+    )
+    assert drawn["counts are drawn from the table"].endswith("and the key")
+    assert "counts are drawn from the table" not in exact
 
 
 def test_a_ledger_has_a_key_of_its_own_and_draws_the_same_again(tmp_path):

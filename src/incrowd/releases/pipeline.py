@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hmac
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -71,7 +72,7 @@ def run_release(job: Job) -> Release:
         page = page_of(job, held)
         held = held if page is None else page.held
         job = replace(job, counts_key=_counts_key(job, page))
-        plan, population = decide(job, held, randomness if page is None else KeyedRandomness(page.key))
+        plan, population = decide(job, held, _choices(job, page) or randomness)
         with job.clock("applying"):
             draft = held.write(plan, population, randomness)
         with job.clock("verifying"):
@@ -126,6 +127,15 @@ def _counts_key(job: Job, page: Page | None) -> bytes | None:
     if job.seed is not None:
         return seeded_key(job.seed)
     return owner_key("counts.key") if page is None else page.counts_key
+
+
+def _choices(job: Job, page: Page | None) -> Randomness | None:
+    """Where a method's choices come from, if they must be the same again: groups that differ would be new draws."""
+    if page is not None:
+        return KeyedRandomness(page.key)
+    if job.counts_key is None or job.seed is not None:
+        return None
+    return KeyedRandomness(hmac.digest(job.counts_key, b"incrowd groups", "sha256"))
 
 
 def chance(job: Job) -> Randomness:

@@ -306,7 +306,13 @@ def hmac_of(path: Path, key: bytes) -> str:
 def owner_key(name: str = "certificate.key") -> bytes:
     """A key of the owner: made at first use, kept in the user's configuration folder, readable by the owner only."""
     folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "incrowd"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"The folder {folder} for the key {name} cannot be made: {error.strerror}. "
+            "Let XDG_CONFIG_HOME name a folder that you can write to and keep."
+        ) from None
     return kept_key(folder / name)
 
 
@@ -331,10 +337,14 @@ def kept_key(path: Path) -> bytes:
             _make_key(path)
         key = path.read_bytes()
     except OSError as error:
-        raise OutputError(f"The key {path.name} cannot be read or made: {error.strerror}.") from None
+        raise OutputError(
+            f"The key {path.name} in {path.parent} cannot be read or made: {error.strerror}. "
+            "Put it back from a copy, or let yourself read and write there."
+        ) from None
     if len(key) != KEY_BYTES:
         raise OutputError(
-            f"The key {path.name} is damaged. Put it back from a copy, or remove it to begin with a new one."
+            f"The key {path.name} in {path.parent} is damaged. Put it back from a copy, or remove it to begin "
+            "with a new one."
         )
     return key
 

@@ -404,6 +404,8 @@ def _unrecounted(data: Certificate) -> Iterator[Statement]:
         yield left_open("cells follow from the table", f"{NEEDS_TABLE} ({len(cells)} columns)")
     if "pseudonyms" in data or "shifted_dates" in data:
         yield left_open("pseudonyms and shifted dates follow from the table", f"{NEEDS_TABLE} and the key")
+    if data.get("counts", {}).get("are") == "drawn":
+        yield left_open("counts are drawn from the table", f"{NEEDS_TABLE} and the key")
     if not isinstance(data["unchanged_columns"], str):
         yield left_open("effective k", NEEDS_TABLE)
     if "persons" in data:
