@@ -216,6 +216,17 @@ def test_more_than_k_is_required_of_either_table(require):
     assert len(pairs) > 5
 
 
+@pytest.mark.parametrize("part", ["distinct-l=2", "entropy-l=1.5", "recursive-l=2 c=2", "alpha=0.8", "t=0.5", "beta=2"])
+def test_where_no_event_can_be_kept_what_is_required_of_them_holds(part):
+    patients = pl.DataFrame({"id": list("abcd"), "sex": list("mfmf")})
+    visits = pl.DataFrame({"id": list("abb"), "ward": ["er", "gp", "gp"], "cost": ["low", "high", "low"]})
+    asked = {"quasi_identifiers": ["sex", "ward"], "key_column": "id", "k": 3, "require": f"{part} on cost"}
+    made = incrowd.release(patients, with_table=visits, **asked)
+    assert made.events.table.is_empty()
+    (finding,) = {check.finding for check in made.events.verdict.checks if " of cost" in check.name}
+    assert finding == "no class has rows"
+
+
 def test_what_the_first_table_must_keep_is_counted_in_joint_histories(monkeypatch):
     """Planted: what is required of persons is judged in their own table alone, where classes are larger."""
     from incrowd.methods.histories.two_tables import _BothBeyond
