@@ -74,7 +74,7 @@ GOOD = ("-q", "age,job", "--target", "ill", "--identifiers", "person", "--to", "
 # what is asked of the function, and the same of the command; what is raised; a word of what to do next
 REFUSED = {
     "63 one class": ({"target": "flat"}, ("--target", "flat"), SchemaError, "Choose another"),
-    "65 no quasi-identifier": ({"quasi_identifiers": []}, ("-q", ""), SchemaError, "one would suggest"),
+    "65 no quasi-identifier": ({"quasi_identifiers": []}, ("-q", ""), SchemaError, "The data suggest"),
     "66 quasi-identifier and sensitive": (
         {"sensitive": ["age"]},
         ("--sensitive", "age"),

@@ -55,7 +55,7 @@ def _unknown(stated: Schema, repeats: Repeats, of: str = "") -> SchemaError:
     """That no quasi-identifier is named, with what one would suggest: nothing that numbers persons."""
     numbering = _numbering(stated.columns, repeats)
     suggested = ", ".join(name for name in stated.quasi_identifiers if name not in numbering)
-    hint = f" From the data one would suggest: {suggested}." if suggested else ""
+    hint = f" The data suggest: {suggested}." if suggested else ""
     return SchemaError(f"No quasi-identifier{of} is named: what could an attacker know?{hint}")
 
 
