@@ -12,6 +12,7 @@ from faults.people import at
 from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import OutputError, ParameterError
 from incrowd.releases.certified.checking import check_release
+from incrowd.report.certificate import faults, schema
 from incrowd.report.html import report_html
 from incrowd.vocabulary.counts_text import read_counts
 
@@ -134,6 +135,22 @@ def test_recipients_are_told_that_draws_are_not_recounted(tmp_path):
     )
     assert drawn["counts are drawn from the table"].endswith("and the key")
     assert "counts are drawn from the table" not in exact
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"are": "drawn"},
+        {"are": "exact", "redraw": 2},
+        {"are": "drawn", "redraw": 2, "algorithm": "by hand", "key": "0" * 16},
+        {"are": "drawn", "redraw": 2, "algorithm": "HMAC-SHA-256, SHAKE-256", "key": "mine"},
+    ],
+    ids=str,
+)
+def test_a_certificate_says_how_counts_were_drawn(stated):
+    certificate = released().certificate
+    assert not list(faults(certificate, schema()))
+    assert list(faults(certificate | {"counts": stated}, schema()))
 
 
 def test_a_ledger_has_a_key_of_its_own_and_draws_the_same_again(tmp_path):
