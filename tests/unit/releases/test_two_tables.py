@@ -265,7 +265,7 @@ def _by_k(self, kept):
             PATIENTS,
             VISITS,
             {"quasi_identifiers": ["sex"], "order": None},
-            r"No quasi-identifier of the second table is named: .* would suggest: ward, day(, cost)?\.",
+            r"No quasi-identifier of the second table is named: .* data suggest: ward, day(, cost)?\.",
         ),
         (PATIENTS, VISITS, {"quasi_identifiers": ["ward"]}, r"of the first table is named: .* suggest: sex, home"),
         (PATIENTS, VISITS, {"missing_persons": "drop"}, "missing_persons is about one table"),
