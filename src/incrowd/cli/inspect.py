@@ -75,7 +75,10 @@ def inspect(
     if recipe:
         command = ["release", *where, "--recipe", str(recipe), *person, "--to", "OUT.csv"]
     _print(called(named), height, rows, notices)
-    confirmed = "The recipe is drafted. Check every role, then:" if recipe else "To confirm or edit these guesses:"
+    answer = ", answer whether the class is sensitive" if schema.target else ""
+    confirmed = (
+        f"The recipe is drafted. Check every role{answer}, then:" if recipe else "To confirm or edit these guesses:"
+    )
     typer.echo(f"\n{confirmed}\n  {shlex.join(['incrowd', *command])}")
     if schema.person and not recipe:
         each = f"{distinct[schema.person]:,} persons, {height / distinct[schema.person]:.1f} rows each"

@@ -118,7 +118,7 @@ def _dropped(drafted: Column, settled: Column) -> Iterator[Notice]:
 def _doubt(drafted: Column) -> Iterator[Notice]:
     """That a column without a role, or called other, looks as if others could know it, or should not."""
     if drafted.role is not Role.TARGET:
-        message = f"released unchanged, although it looks like {drafted.role} ({drafted.reason})."
+        message = f"released unchanged, although its drafted role is {drafted.role} ({drafted.reason})."
         yield Notice("unnamed", drafted.name, message)
 
 

@@ -100,7 +100,7 @@ def test_no_notice_is_dropped() -> None:
 
 
 def test_notices_of_one_kind_are_one_sentence() -> None:
-    looks = "released unchanged, although it looks like quasi-identifier"
+    looks = "released unchanged, although its drafted role is quasi-identifier"
     notices = [Notice("unnamed", name, f"{looks} ({name}).") for name in ("age", "sex", "zip")]
     (words,) = grouped(notices)
     assert words == "3 columns are released unchanged that others may know: age, sex and zip. State their roles."
