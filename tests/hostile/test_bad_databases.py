@@ -391,6 +391,7 @@ def test_a_stream_that_somebody_still_holds_is_ended_with_its_session(clinic):
 _KILLED = """
 import os, signal
 import polars as pl
+import pyarrow as pa
 from incrowd.tables.databases.tables import Address
 from incrowd.tables.databases.writing import staged_table
 
@@ -401,7 +402,7 @@ def rows():
 
 with staged_table(Address.parse("postgresql:///clinic?table=release"), replace=True) as staged:
     staged.write(rows())
-    written_back(staged).read_all()
+    pa.RecordBatchReader.from_batches(*staged._rows()).read_all()
     os.kill(os.getpid(), signal.SIGKILL)
 """
 

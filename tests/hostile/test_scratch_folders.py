@@ -25,9 +25,9 @@ CANARY = "KANARIE"
 ASKED = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 5}
 IN_BLOCKS = """
 import sys, time
-from incrowd.rows import choice
+from incrowd.rows import one_machine
 from incrowd.rows.blocks import held
-choice._TEXT = choice._CELLS = 0
+one_machine._TEXT = one_machine._CELLS = 0
 held.block_rows = lambda *_: 40
 """
 

@@ -175,7 +175,7 @@ def certain_rows(attributes: Mapping[str, Mapping[int, int]], rows: int) -> Iter
     Examples
     --------
     >>> [one.least for one in certain_rows({"job": {1: 9, 2: 1}, "town": {1: 8, 2: 2}}, 10)]
-    [7]
+    [1, 7]
     """
     names = sorted(attributes, key=lambda name: -len(attributes[name]))
     fewest = [rows - max(attributes[name].values(), default=0) for name in names]

@@ -69,7 +69,7 @@ SEVERAL_ROWS = NotMeasured("persons have several rows, and the estimates are for
 
 @dataclass(frozen=True)
 class RiskRequest:
-    """What is to be measured; see :func:`incrowd.risk.risk`."""
+    """What is to be measured; see :func:`incrowd.measure_risk`."""
 
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...] = ()

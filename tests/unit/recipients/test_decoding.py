@@ -136,7 +136,9 @@ def test_a_release_is_decoded_on_the_command_line(tmp_path, ending, people):
     people.write_parquet(tmp_path / "people.parquet")
     out = str(tmp_path / f"out.{ending}")
     call = ["release", str(tmp_path / "people.parquet"), "--to", out, "-q", "age,job"]
-    made = CliRunner().invoke(app, [*call, "--target", "ill", "--class-sensitive", "no", "-k", "5", "--form", "counts"])
+    made = CliRunner().invoke(
+        app, [*call, "--target", "ill", "--class-sensitive", "no", "-k", "5", "--form", "counts", "--redraw", "0"]
+    )
     assert made.exit_code == 0, made.output
     done = CliRunner().invoke(app, ["decode", out, "--deals", "3"])
     assert done.exit_code == 0, done.output
@@ -154,7 +156,7 @@ def test_a_release_is_decoded_on_the_command_line(tmp_path, ending, people):
 
 @pytest.mark.parametrize("form", ["counts", "pair"])
 def test_a_release_decodes_itself(people, form):
-    made = incrowd.release(people, quasi_identifiers=["age", "job"], target="ill", k=5, form=form)
+    made = incrowd.release(people, quasi_identifiers=["age", "job"], target="ill", k=5, form=form, redraw=0)
     assert Counter(made.decode(deals=2)["job"].to_list()) == Counter(people["job"].to_list() * 2)
     assert (made.groups is None) == (form == "counts")
     for deals in (0, -1, 1.5, True):

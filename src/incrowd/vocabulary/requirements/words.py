@@ -216,7 +216,7 @@ def with_purest(
     Examples
     --------
     >>> print(with_purest(KAnonymity(10), 0.9, "ill"))
-    10-anonymity and confidence in any value of ill of at most 0.9
+    10-anonymity; confidence in any value of ill of at most 0.9
     """
     if share is None:
         return requirement
