@@ -67,7 +67,8 @@ def _notices_of_classes(job: Job) -> Iterator[Notice]:
     if find_method(recipe.method).counts and has_counts(recipe) and k < SMALL_GROUPS:
         message = (
             f"{k:,} is small for {find_method(recipe.method).name}, whose groups are alike in their class: many are of "
-            f"one class, and their counts tell much. Choose k = {LARGER_GROUPS}, or bound it: {bound}."
+            f"one class, and their counts tell much. Choose a larger k, {LARGER_GROUPS} if the table allows, or bound "
+            f"how pure groups are: {bound}."
         )
         yield Notice("small-k", "k", message)
 

@@ -228,8 +228,8 @@ class Recipe:
         from incrowd.vocabulary.requirements.words import asked_for, with_class, with_purest
 
         requirement = self._with_sensitive(asked_for(self.require, self._size) if self.require else self._size)
-        requirement = with_purest(requirement, self.purest, self.target)
-        return with_class(requirement, self.target) if self.class_sensitive else requirement
+        requirement = with_class(requirement, self.target) if self.class_sensitive else requirement
+        return with_purest(requirement, self.purest, self.target)
 
     def _with_sensitive(
         self, requirement: KAnonymity | KnownTogether | Together

@@ -101,6 +101,14 @@ def test_a_sensitive_class_needs_more_than_closeness():
         assert "class-may-be-pure" not in codes(class_sensitive=True, **bound)
 
 
+def test_a_bound_on_purity_comes_on_top_of_what_a_sensitive_class_requires():
+    columns = {"job": {"role": "quasi-identifier"}, "ill": {"role": "target"}}
+    usual, bounded = (
+        str(incrowd.Recipe(columns=columns, class_sensitive=True, purest=purest).requirement) for purest in (None, 0.9)
+    )
+    assert bounded == f"{usual}; confidence in any value of ill of at most 0.9"
+
+
 @pytest.mark.parametrize("method", ["blend", "kactus-plus", "tdr"])
 def test_no_group_tells_a_class_with_more_than_was_asked_for(method):
     frame = pl.DataFrame({"job": ["cook", "nurse"] * 60, "age": list(range(120)), "ill": ["y"] * 70 + ["n"] * 50})
