@@ -98,6 +98,7 @@ def test_what_is_ours_looks_for_no_plug_in(place: Place) -> None:
     assert "package" not in place.certificate("ours.csv")["method"]
 
 
+@pytest.mark.slow
 def test_their_learner_learns_from_their_method_in_processes_of_its_own(place: Place) -> None:
     words = ["compare", "people.csv", "--target", "ill", "-q", "age,job", "--methods", "hide-all,mondrian", "-k", "5"]
     place.incrowd(*words, "--learners", "stump,nb", "--jobs", "2", "--protocol", "holdout", "--to", "compared")

@@ -71,6 +71,7 @@ def fewest_persons(released, table):
     return classes.agg(pl.col("patient").n_unique())["patient"].min()
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("owners", [spread, half, one_each, one_place])
 def test_every_class_has_rows_of_k_persons(owners, method, tmp_path):

@@ -322,6 +322,7 @@ def test_fewer_persons_than_k(visits):
         publish_model(visits, person="patient", target="state", public=["age"], k=61)
 
 
+@pytest.mark.slow
 def test_a_cut_that_replaces_another_is_judged_by_itself():
     """Two cuts may do the same to the rows of a node and not to all rows that spans hold: one person, three classes."""
     rng = np.random.default_rng(3)

@@ -89,6 +89,7 @@ def check(case, owners, word, k, method):
         assert word == "k" or keeps(part, rows, word, *numbers)
 
 
+@pytest.mark.each(7)
 @pytest.mark.parametrize("word", BEYOND)
 @pytest.mark.parametrize("name", ["tdr", "iack"])
 def test_every_small_table(name, word):

@@ -91,6 +91,7 @@ def test_small_tables_are_all_there():
     assert ((0, 0, 0), (0, 1, 0), (1, 0, 0)) in small_tables(3)
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize(("numbers", "rows"), [(False, 6), (True, 5)], ids=["words", "numbers"])
 @pytest.mark.parametrize("name", METHODS)
 def test_every_small_table_keeps_k_persons(name, numbers, rows):
@@ -155,6 +156,7 @@ def random_tables(seed, count=TABLES):
         yield case, int(rng.integers(1, case.persons + 1))
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("name", METHODS)
 @SOME
 @given(SEEDS)

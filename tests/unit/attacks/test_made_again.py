@@ -146,6 +146,7 @@ def test_the_population_of_persons_is_of_persons() -> None:
     assert isinstance(again.people, OwnedTable)
 
 
+@pytest.mark.slow
 def test_small_tables_are_released_in_the_same_form() -> None:
     """Counts of groups in which one attribute varies hide nothing, so they are no downcoding."""
     counts, hiding, _ = all_releases(Again("mondrian", KAnonymity(2), form="counts"))

@@ -77,6 +77,7 @@ def test_a_method_as_an_object_is_a_choice_with_its_parameters() -> None:
         Choice.of("majorty")
 
 
+@pytest.mark.slow
 def test_objects_are_compared_as_names_are(tmp_path) -> None:
     asked: dict[str, Any] = {"ks": [5], "protocol": FixedSplit(), "jobs": 2, "to": tmp_path}
     learners = [BernoulliNB(), First(), First("fit", "fails"), First("scores", "misses")]

@@ -31,6 +31,7 @@ TREE = DecisionTreeClassifier(min_samples_leaf=10, random_state=0)
 FACES = [getattr(incrowd.estimators, entry.factory) for entry in METHODS.values()]
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
 def test_every_face_takes_persons_as_a_column_or_beside_the_rows(face):
     named = face(k=5, person=PERSON, random_state=3, output="released")
@@ -58,6 +59,7 @@ def test_k_counts_persons_not_rows():
     assert len(pd.DataFrame(alone).drop_duplicates()) > 1
 
 
+@pytest.mark.slow
 def test_one_grid_over_methods_k_and_learner_with_folds_of_persons():
     model = AnonymousClassifier(LogisticRegression(max_iter=500), k=10, person=PERSON, random_state=0)
     asked = [{"method": ["auto", "kactus-plus"], "k": [5, 10]}, {"method": ["mondrian"], "learner__C": [0.1]}]

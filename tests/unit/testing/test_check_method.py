@@ -98,6 +98,7 @@ def told(check, *values) -> str:
     return str(broken.value)
 
 
+@pytest.mark.slow
 def test_a_method_that_keeps_everything_passes() -> None:
     check_method(Hiding(), tables=2)
 

@@ -133,6 +133,7 @@ TABLES = st.lists(
 )
 
 
+@pytest.mark.each(2)
 @pytest.mark.parametrize("linked", [False, True])
 @given(rows=TABLES)
 def test_requirements_count_what_brute_force_counts(rows, linked):

@@ -17,6 +17,7 @@ def test_they_are_many():
     assert Counter(len(rows) for rows in TABLES)[6] == 531
 
 
+@pytest.mark.each(2)
 @pytest.mark.parametrize("k", [2, 3])
 def test_k_persons_share_every_history_and_nobody_is_lost(k):
     for rows in TABLES:
@@ -29,6 +30,7 @@ def test_k_persons_share_every_history_and_nobody_is_lost(k):
         _cells_are_true(rows, draft)
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize(("m", "count"), [(1, False), (2, False), (3, False), (2, True)])
 def test_k_persons_have_any_few_rows(m, count):
     for rows in TABLES:

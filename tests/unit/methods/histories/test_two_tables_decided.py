@@ -78,6 +78,7 @@ def every_pair(most=4):
                     yield static, [(person, ward) for person, own in enumerate(wards) for ward in own]
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_every_pair_of_small_tables(method):
     pairs = list(every_pair())
