@@ -68,7 +68,7 @@ class OptionField:
 
 
 @dataclass
-class Written:
+class FilledForm:
     """What a form says for some options: values, or what is wrong with them."""
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -84,9 +84,11 @@ def declared(groups: Iterable[type], names: Sequence[str] = (), without: Sequenc
     return [one for one in every if one.name not in without]
 
 
-def read_form(options: Iterable[Declared], form: Form, choices: Mapping[str, Sequence[str]] | None = None) -> Written:
+def read_form(
+    options: Iterable[Declared], form: Form, choices: Mapping[str, Sequence[str]] | None = None
+) -> FilledForm:
     """What the form says; None where it is empty. A file must be one that is offered, and so must other choices."""
-    written, offered = Written(), choices or {}
+    written, offered = FilledForm(), choices or {}
     for one in options:
         text = written.texts[one.name] = form.get(one.name, [""])[-1].strip()
         try:
@@ -165,7 +167,7 @@ def _said(flag: str, text: str) -> str:
 def fields(
     options: Iterable[Declared],
     said: Mapping[str, Any],
-    written: Written | None = None,
+    written: FilledForm | None = None,
     choices: Mapping[str, Sequence[str]] | None = None,
 ) -> list[OptionField]:
     """Fields with what a recipe says, or with what was just written and is wrong."""
@@ -212,7 +214,7 @@ def _bars(setting: Any) -> str:
     return str(setting).lower() if isinstance(setting, bool) else str(setting)
 
 
-def changed(recipe: Mapping[str, Any], options: Iterable[Declared], written: Written) -> dict[str, Any]:
+def changed(recipe: Mapping[str, Any], options: Iterable[Declared], written: FilledForm) -> dict[str, Any]:
     """The recipe with what the form says; what it leaves empty, the recipe says no more."""
     values = {**recipe}
     for one in options:

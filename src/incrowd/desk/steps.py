@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from incrowd.desk.app import Visit, step_to_change
-from incrowd.desk.forms import Written, changed, command_words, declared, fields, read_form
+from incrowd.desk.forms import FilledForm, changed, command_words, declared, fields, read_form
 from incrowd.desk.project import recipe_text, slug
 from incrowd.desk.security import RequestError
 from incrowd.errors import IncrowdError
@@ -64,7 +64,7 @@ async def demo(visit: Visit) -> Response:
     return visit.to("job", number=str(job.number))
 
 
-async def data(visit: Visit, written: Written | None = None, error: str = "") -> Response:
+async def data(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
     """How the table was read, and its first rows."""
     answer = await visit.facts()
     recipe, preview = visit.recipe(), None
@@ -114,7 +114,7 @@ async def address(visit: Visit) -> Response:
 # people
 
 
-async def people(visit: Visit, written: Written | None = None, error: str = "") -> Response:
+async def people(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
     """Whose rows they are."""
     facts = await visit.facts()
     if facts is None or "error" in facts:
@@ -165,7 +165,7 @@ async def save_people(visit: Visit) -> Response:
 # promise
 
 
-async def promise(visit: Visit, written: Written | None = None, error: str = "") -> Response:
+async def promise(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
     """What is promised, and whether this table can keep it."""
     from incrowd.tables.recipe_checks import preset_names
 
@@ -222,7 +222,7 @@ def _plain_release(visit: Visit) -> list[str]:
 # method and form
 
 
-async def method(visit: Visit, written: Written | None = None, error: str = "") -> Response:
+async def method(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
     """Which method, and in which form groups are released."""
     from incrowd.methods.catalog import METHODS
     from incrowd.tables.recipe import DEFAULT_METHOD
@@ -269,7 +269,7 @@ def _offered(visit: Visit) -> dict[str, list[str]]:
     return {"sign": keys, "key_file": keys}
 
 
-async def release(visit: Visit, written: Written | None = None) -> Response:
+async def release(visit: Visit, written: FilledForm | None = None) -> Response:
     """What will be done, in sentences, and the button."""
     recipe = visit.recipe()
     by_role = {str(role): visit.named(role) for role in Role if visit.named(role)}

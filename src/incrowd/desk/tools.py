@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from incrowd.desk.app import Handler, Visit
-from incrowd.desk.forms import Written, command_words, declared, fields, read_form
+from incrowd.desk.forms import FilledForm, command_words, declared, fields, read_form
 from incrowd.desk.project import slug
 from incrowd.desk.security import RequestError
 from incrowd.hiding.options import HIDE
@@ -97,7 +97,7 @@ def _choices(visit: Visit, tool: Tool) -> dict[str, list[str]]:
 
 
 def _page(tool: Tool) -> tuple[Handler, Handler]:
-    async def show(visit: Visit, written: Written | None = None) -> Response:
+    async def show(visit: Visit, written: FilledForm | None = None) -> Response:
         table = visit.table if visit.field("table") else ""
         has_recipe = bool(table) and visit.project.recipe_path(table).is_file()
         return visit.render(
@@ -182,7 +182,7 @@ async def start_compare(visit: Visit) -> Response:
 # hide cells
 
 
-async def hide(visit: Visit, written: Written | None = None, error: str = "") -> Response:
+async def hide(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
     """Find a row, choose cells."""
     table = visit.table if visit.field("table") else ""
     found, asked = None, "column" in visit.query or "column" in visit.form
