@@ -18,10 +18,8 @@ from incrowd.errors import LedgerError, OutputError
 from incrowd.releases.ledger.book import ENDING, HEAD, Ledger, open_ledger
 from incrowd.releases.ledger.entry import RELEASE, LedgerEntry, MarkedPeople
 from incrowd.tables.options import Book
-from support.waiting import wait_until
 
 ROLES = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "k": 5}
-COMMAND = [sys.executable, "-c", "from incrowd.cli.main import main; main()"]
 WORDS = ["release", "people.csv", "-q", "age,job", "--target", "ill", "-k", "5", "--class-sensitive", "no"]
 WORDS += ["--to", "out.csv", "--ledger", "book"]
 
@@ -123,16 +121,37 @@ def test_a_release_that_never_appeared_makes_later_ones_no_less_careful(people, 
     assert made.certificate["earlier_releases"]["same_groups"]
 
 
-def test_a_killed_run_leaves_a_book_that_opens(people, tmp_path):
-    release(people, ledger=tmp_path / "book", **ROLES)
+DYING = """
+import os, signal, sys
+from incrowd.cli.main import main
+from incrowd.releases.ledger import book
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+match sys.argv.pop(1):
+    case "opened":
+        book.Ledger.add = die
+    case "entered":
+        book.write_head = die
+main()
+"""
+
+
+@pytest.mark.parametrize(("moment", "entries"), [("opened", 1), ("entered", 2)])
+def test_a_killed_run_leaves_a_book_that_opens(people, tmp_path, moment, entries):
+    """Killed by itself, when the book is open and when the entry is in it but not yet the new head."""
+    book = tmp_path / "book"
+    release(people, ledger=book, **ROLES)
     environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "home"), "POLARS_MAX_THREADS": "1"}
-    run = subprocess.Popen([*COMMAND, *WORDS], cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL)
-    wait_until(lambda: (tmp_path / "book" / ".ledger.incrowd").exists() or run.poll() is not None)
-    run.send_signal(signal.SIGKILL)
-    run.wait()
-    made = release(people, ledger=tmp_path / "book", **ROLES)
+    run = subprocess.run([sys.executable, "-c", DYING, moment, *WORDS], cwd=tmp_path, env=environment, check=False)
+    assert run.returncode == -signal.SIGKILL
+    assert (book / ".ledger.incrowd").is_dir()
+    assert len(list(book.glob(f"*{ENDING}"))) == entries
+    assert not (tmp_path / "out.csv").exists()
+    made = release(people, ledger=book, **ROLES)
     assert made.certificate["earlier_releases"]["same_groups"]
-    assert not [file for file in (tmp_path / "book").iterdir() if file.name.startswith(".")]
+    assert not [file for file in book.iterdir() if file.name.startswith(".")]
 
 
 @pytest.fixture(scope="module")
