@@ -60,7 +60,7 @@ class AttackReport:
         Drawing
             Notebooks show it; ``.save("attacks.svg")`` writes it.
         """
-        from incrowd.attacks.charts import attacks_drawing
+        from incrowd.attacks.page import attacks_drawing
 
         drawing = attacks_drawing(self.findings)
         return drawing if ax is None else drawing.on(ax)

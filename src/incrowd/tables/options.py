@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, overload
 
 from incrowd.errors import ParameterError
-from incrowd.tables.reading.options import Reading as Reading
+from incrowd.tables.reading.dialect import Reading as Reading
 from incrowd.vocabulary.keying import KeyedColumns
 from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
 from incrowd.vocabulary.persons import PersonOptions, SecondTable

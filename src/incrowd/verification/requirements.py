@@ -18,11 +18,11 @@ from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import HeaderError
-from incrowd.verification import requirements_border as border
 from incrowd.verification.histories import Counting, cell_tables, facts_in_classes, facts_in_histories, make_histories
 from incrowd.verification.meaning import CellMeaning, clean, decide
 from incrowd.verification.opening import column
 from incrowd.verification.owners import OWNED, Owners
+from incrowd.verification.requirements_border import diverse, growth_below_log, ratio_below
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import Columnwise
@@ -91,7 +91,7 @@ def entropy(connection: Any, l: Fraction) -> Answer:  # noqa: E741
     ).fetchall()
     broken = [g for g, h in rows if h < wanted - NEAR]
     unclear = [g for g, h in rows if abs(h - wanted) <= NEAR]
-    broken += [g for g in unclear if not border.diverse(_counts(connection, g), l)]
+    broken += [g for g in unclear if not diverse(_counts(connection, g), l)]
     return broken, f"smallest of {len(rows):,} classes: {math.exp(rows[0][1]):.4f}"
 
 
@@ -106,7 +106,7 @@ def likeness(connection: Any, beta: Fraction, enhanced: bool) -> Answer:
             "WHERE (n * all_rows) / (all_n * rows) - 1 - ln(all_rows / all_n) > $near",
             {"near": -NEAR},
         ).fetchall()
-        broken = sorted({*broken, *(g for g, *counts in doubtful if not border.growth_below_log(counts))})
+        broken = sorted({*broken, *(g for g, *counts in doubtful if not growth_below_log(counts))})
     return broken, f"largest growth of a share in a class: {worst:.4f}"
 
 
@@ -118,7 +118,7 @@ def disclosure(connection: Any, delta: Fraction) -> Answer:
     doubtful = connection.execute(
         f"SELECT g, n, rows, all_n, all_rows FROM ({_SHARES}) WHERE {ratio} > $near", {"near": float(delta) - NEAR}
     ).fetchall()
-    broken = {g for g, *counts in doubtful if not border.ratio_below(counts, delta)}
+    broken = {g for g, *counts in doubtful if not ratio_below(counts, delta)}
     finding = f"largest logarithm of a ratio of shares: {worst:.4f}"
     return sorted({*broken, *lacking}), f"{len(lacking):,} classes lack a value; {finding}" if lacking else finding
 

@@ -1,14 +1,18 @@
-"""What is said of a text file, or guessed: its encoding, whether it has a header, how numbers and dates are written."""
+"""How a table is read: what may be said of it, declared once (see :mod:`incrowd.vocabulary.option`), or is guessed.
 
-from __future__ import annotations
+Of a text that is its encoding, whether it has a header, and how numbers and dates are written.
+"""
+
+# Annotations of options are read when the class is made, so they are not postponed.
 
 import codecs
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from incrowd.errors import ParameterError
+from incrowd.vocabulary.option import Kind, Option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,6 +20,64 @@ if TYPE_CHECKING:
 _UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _ENOUGH = 16  # bytes beyond ASCII: of fewer any encoding makes some text
 _LETTERS_GUESSED_FROM = 1 << 16  # bytes of lines with letters beyond ASCII: more change no guess
+
+
+class Reading(TypedDict, total=False):
+    """How a file is read that does not say it all."""
+
+    delimiter: Annotated[
+        str | None, Option("The field separator, if it is not found by itself.", recipe="reading", example=";")
+    ]
+    encoding: Annotated[
+        str | None, Option("The text encoding, if it is not UTF-8 or UTF-16.", recipe="reading", example="latin-1")
+    ]
+    missing: Annotated[Sequence[str] | None, Option("A text that means missing.", Kind.TEXTS, "NA", recipe="reading")]
+    header: Annotated[
+        bool | None,
+        Option(
+            "Whether the first line or row has the names of the columns; else they are c1, c2 and so on.",
+            Kind.SWITCH,
+            recipe="reading",
+        ),
+    ]
+    names: Annotated[
+        Iterable[str] | None,
+        Option("The names of the columns of a file without a header.", Kind.NAMES, "age,sex", recipe="reading"),
+    ]
+    decimal: Annotated[
+        str | None,
+        Option(
+            "Comma or point: what parts the decimals of numbers; the other parts thousands.",
+            Kind.CHOICE,
+            "comma|point",
+            recipe="reading",
+        ),
+    ]
+    dates: Annotated[
+        str | None, Option("The order of day, month and year in dates.", Kind.CHOICE, "dmy|mdy|ymd", recipe="reading")
+    ]
+    sheet: Annotated[
+        str | None, Option("The sheet of a workbook, if it is not the first.", recipe="reading", example="NAME")
+    ]
+    header_row: Annotated[
+        int | None,
+        Option(
+            "The row of a sheet that has the names of the columns, if titles stand above it.",
+            Kind.WHOLE,
+            "3",
+            recipe="reading",
+        ),
+    ]
+    coarsen: Annotated[
+        Mapping[str, str] | None,
+        Option(
+            "A column that is made coarser as it is read, and its rule: year, year-from-1936, top-90, zip3, none.",
+            Kind.RENAMED,
+            "age=top-90",
+            more="The verification applies the rule to the input by itself; see docs/presets.md.",
+            recipe="reading",
+        ),
+    ]
 
 
 @dataclass(frozen=True)
@@ -60,7 +122,7 @@ _DATES = {
 """Dates: their shape, and where year, month and day are in it."""
 
 
-def plain_cells(frame: pl.DataFrame, decimal: str | None, dates: str | None) -> pl.DataFrame:
+def plain_cells(frame: "pl.DataFrame", decimal: str | None, dates: str | None) -> "pl.DataFrame":
     """Text cells with numbers and dates written plainly: 1254.62 for 1.254,62 and 2020-03-01 for 01.03.2020.
 
     Examples
@@ -76,7 +138,7 @@ def plain_cells(frame: pl.DataFrame, decimal: str | None, dates: str | None) -> 
     return frame.select(_plain_cell(pl.col(name), decimal, dates).alias(name) for name in frame.columns)
 
 
-def _plain_cell(cell: pl.Expr, decimal: str | None, dates: str | None) -> pl.Expr:
+def _plain_cell(cell: "pl.Expr", decimal: str | None, dates: str | None) -> "pl.Expr":
     import polars as pl
 
     plain, bare = cell, cell.str.strip_chars(_SPACES)

@@ -14,11 +14,12 @@ import polars as pl
 
 from incrowd.errors import FileFormatError, Notice
 from incrowd.optional import optional
-from incrowd.tables.reading import statistics_child
 from incrowd.tables.reading.excel import narrowed
 from incrowd.tables.reading.frames import from_typed
 from incrowd.tables.reading.layout import check_headers
 from incrowd.tables.reading.source import FREE_BYTES, MISSING_MARKERS, MOST_RATIO, Form, Origin, Source, check_unpacked
+from incrowd.tables.reading.statistics_child import LABELS, TOO_LARGE
+from incrowd.tables.reading.statistics_child import main as child
 
 _READERS = {
     ".sav": "read_sav",
@@ -56,21 +57,21 @@ def _read(path: Path, kind: str) -> tuple[pl.DataFrame, Mapping[str, Mapping[Any
         sys.executable,
         "-P",
         "-m",
-        statistics_child.__name__,
+        child.__module__,
         _READERS[path.suffix.lower()],
         str(path.absolute()),
         str(most),
     ]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(place for place in sys.path if place)}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    if done.returncode == statistics_child.TOO_LARGE:
+    if done.returncode == TOO_LARGE:
         check_unpacked(most + 1, path, kind)
     try:
         with pa.ipc.open_stream(done.stdout) as stream:
             arrow = stream.read_all()
     except (pa.ArrowException, OSError):
         raise FileFormatError(f"The file of {kind} is truncated, damaged or of an unknown version.") from None
-    listed = json.loads(arrow.schema.metadata[statistics_child.LABELS])
+    listed = json.loads(arrow.schema.metadata[LABELS])
     return pl.DataFrame(arrow), {name: dict(pairs) for name, pairs in listed.items()}
 
 
