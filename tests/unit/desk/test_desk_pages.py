@@ -236,3 +236,14 @@ def test_every_page_has_the_headers_of_the_desk(browser: Browser) -> None:
         assert headers["x-content-type-options"] == "nosniff"
         assert "'unsafe-inline'" not in headers["content-security-policy"]
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(("cells", "is_told"), [({"empty": 200}, True), ({"empty": 100, "single": 100}, False)])
+def test_a_release_that_shows_nothing_is_told_beside_the_verdict(
+    browser: Browser, folder: Path, cells: dict[str, int], is_told: bool
+) -> None:
+    facts = {"incrowd_certificate": 4, "attributes": {"age": cells, "sex": {"empty": 200}}}
+    (folder / "own.csv.certificate.json").write_text(json.dumps(facts), encoding="utf-8")
+    page = browser.get("/result", file="0/own.csv.certificate.json")
+    assert page.status_code == 200
+    assert ("every quasi-identifier is hidden" in page.text) is is_told
