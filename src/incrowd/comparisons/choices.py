@@ -24,7 +24,8 @@ from incrowd.vocabulary.schema import Schema
 
 UNPROTECTED, MAJORITY, KADET = "unprotected", "majority", "kadet"
 STANDARDS = (UNPROTECTED, MAJORITY)
-METHODS = ("kactus-plus", "blend", "kactus", "tdr", "infogain-mondrian", "mondrian")
+AS_COUNTS = ("kactus-plus(form='counts')", "infogain-mondrian(form='counts')")
+METHODS = ("kactus-plus", "blend", "kactus", "tdr", "infogain-mondrian", "mondrian", *AS_COUNTS)
 WITH_HIERARCHIES = ("iack",)
 
 
@@ -135,7 +136,7 @@ def default_methods(
     able = []
     for name in (*METHODS, *(WITH_HIERARCHIES if with_hierarchies else ())):
         with suppress(ParameterError):
-            check_preferences(name, preferences)
+            choices([name], preferences)
             able.append(name)
     return tuple(able)
 

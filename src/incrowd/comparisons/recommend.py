@@ -11,14 +11,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 
 from incrowd.comparisons.choices import MAJORITY, UNPROTECTED
+from incrowd.comparisons.learners.catalog import parsed
 from incrowd.comparisons.persons import row_protocol
 from incrowd.comparisons.summary import Summary, SummaryCell, noise
 from incrowd.comparisons.trial import Laboratory, Result, Trial
 from incrowd.drawing.wording import listed
+from incrowd.errors import ParameterError
 
 SMALL, LARGE = 0.01, 0.03
 """Of differences that may be chance: below the first, methods are as good; from the second on, they are not named."""
@@ -145,7 +148,16 @@ def _overall(summary: Summary, advice: Sequence[Advice], method: str | None) -> 
     noun = "case" if len(useful) == 1 else "cases"
     clear = " where a release beats the baseline" if len(useful) < len(advice) else ""
     words = f"If you want one method: {method} is best, or as good as the best, in {where} {noun} below{clear}"
-    return f"{words}{_cost_of(summary, useful, method)}."
+    return f"{words}{_cost_of(summary, useful, method)}.{_in_a_release(method)}"
+
+
+def _in_a_release(method: str) -> str:
+    """How a release asks for a form, which a comparison writes as a parameter of the method."""
+    with suppress(ParameterError):  # parameters of a method that was passed as an object may not be plain values
+        name, parameters = parsed(method)
+        if "form" in parameters:
+            return f" In a release: method {name}, form {parameters['form']}."
+    return ""
 
 
 def _cost_of(summary: Summary, useful: Sequence[Advice], method: str) -> str:

@@ -251,6 +251,14 @@ def test_the_usual_k_fit_the_rows():
     assert [possible_ks(rows) for rows in (200, 199, 9, 3)] == [(5, 20, 100), (5, 20), (4,), (2,)]
 
 
+def test_counts_are_compared_beside_plain_values_unless_limits_forbid_them(patients):
+    schema = understand_table(patients, target="readmitted").schema
+    assert {"blend", "kactus-plus(form='counts')", "infogain-mondrian(form='counts')"} <= {*default_methods(schema)}
+    limited = default_methods(schema, preferences=Preferences(at_most={"age": 1}))
+    assert limited
+    assert not any("counts" in name for name in limited)
+
+
 def test_hierarchies_bring_their_method(patients):
     assert "iack" not in default_methods(understand_table(patients, target="readmitted").schema)
     ages = from_edges("age", [20, 40, 60], [40])

@@ -63,6 +63,13 @@ def test_a_method_for_everything_is_named():
     assert len(said.advice) == 2
 
 
+def test_a_form_is_also_said_in_the_words_of_a_release():
+    found = [*results("unprotected", 1, [0.9, 0.9]), *results("majority", 1, [0.5, 0.5], "majority")]
+    for k in (5, 20):
+        found += results("mondrian(form='counts')", k, [0.8, 0.8])
+    assert recommend(Summary.of(found)).overall.endswith("at most. In a release: method mondrian, form counts.")
+
+
 def test_one_method_is_named_where_only_one_case_is_clear_and_none_where_no_case_is():
     found = [*results("unprotected", 1, [0.7, 0.7]), *results("majority", 1, [0.5, 0.5], "majority")]
     found += results("kactus", 5, [0.8, 0.8]) + results("kactus", 20, [0.5, 0.5])
