@@ -13,7 +13,7 @@ from experiments.blend.pages import adult_page, adult_plots, parts_page, small_p
 from experiments.blend.risk import write_blended, write_wide
 from experiments.blend.trying import try_all
 from experiments.pages import write_pictures
-from experiments.recipients.cells import LAB, OPENED, REPETITIONS, UNSHARED
+from experiments.recipients.cells import COMPARED, LAB, OPENED, REPETITIONS, UNSHARED
 from experiments.recipients.cells import cells as recipient_cells
 from experiments.recipients.cells import read_outcomes as read_recipients
 from experiments.recipients.naive import try_naive
@@ -96,7 +96,7 @@ def recipients(
 ) -> None:
     """Compare learning from an opened release with what comparisons feed to learners, every method and form: a page."""
     every = list(recipient_cells(repetitions))
-    for way in (LAB, OPENED, UNSHARED):
+    for way in (LAB, COMPARED, OPENED, UNSHARED):
         try_recipients(every, way, read_recipients(keep), keep, data, _tell)
     try_naive(read_recipients(keep), keep, data, _tell)
     write_recipients(page, read_recipients(keep))

@@ -16,7 +16,8 @@ from incrowd.methods.catalog import METHODS, MethodEntry
 from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT
 
 UNPROTECTED = "unprotected"
-LAB, OPENED, UNSHARED = "lab", "opened", "opened without hierarchies"
+LAB, COMPARED, OPENED, UNSHARED = "lab", "compared", "opened", "opened without hierarchies"
+"""Fed through the private plan; as `incrowd compare` feeds it; opened by its recipient, who has hierarchies or not."""
 TESTED = "tested"
 """Beside the learners of rows as they are: which rows of the table were tested."""
 ADULT = "adult"
@@ -108,8 +109,8 @@ def waiting(every: Iterable[Cell], way: str, known: Outcomes) -> list[list[Cell]
 
 
 def _needs(cell: Cell, way: str) -> bool:
-    if way == LAB:
-        return cell.form != PAIR
+    if way in (LAB, COMPARED):
+        return cell.form != PAIR and (way == LAB or cell.method != UNPROTECTED)
     if way == UNSHARED:
         return cell.hierarchies and cell.form == STRICT
     return cell.method != UNPROTECTED

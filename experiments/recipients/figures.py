@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from experiments.recipients.cells import LAB, OPENED, TESTED, UNPROTECTED, Cell, Kind, Outcomes
+from experiments.recipients.cells import COMPARED, LAB, OPENED, TESTED, UNPROTECTED, Cell, Kind, Outcomes
 from incrowd.vocabulary.forms import STRICT
 
 MARGIN = 0.3
@@ -88,6 +88,15 @@ def write_figures(path: Path, every: Iterable[Figure]) -> None:
 
 def _yes(is_so: bool) -> str:
     return "yes" if is_so else "no"
+
+
+def differences(known: Outcomes, learner: str) -> Iterator[Difference]:
+    """Opened against what `incrowd compare` feeds, release by release: the same learner, draws and test rows."""
+    for (cell, way), opened in known.items():
+        compared = known.get((cell.told, COMPARED))
+        if way == OPENED and compared is not None and {learner} <= opened.right.keys() & compared.right.keys():
+            each = 100 * (opened.right[learner].astype(np.float64) - compared.right[learner])
+            yield Difference(float(each.mean()), float(each.std(ddof=1) / math.sqrt(len(each))))
 
 
 @dataclass(frozen=True, eq=False)

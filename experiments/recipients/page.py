@@ -13,6 +13,7 @@ from experiments.pages import write_page as write_sections
 from experiments.recipients.causes import cause_of
 from experiments.recipients.cells import (
     ADULT,
+    COMPARED,
     KS,
     OPENED,
     REPETITIONS,
@@ -25,7 +26,7 @@ from experiments.recipients.cells import (
     kinds,
 )
 from experiments.recipients.cells import cells as planned_cells
-from experiments.recipients.figures import MARGIN, Difference, Figure, Figures, read_figures, write_figures
+from experiments.recipients.figures import MARGIN, Difference, Figure, Figures, differences, read_figures, write_figures
 from experiments.recipients.naive import AS_THEY_ARE, BEFORE, NAIVE, SCALED
 from experiments.recipients.trying import ADULT_ROWS, ADULT_TEST, FEEDING, LAB_LEARNERS
 from incrowd.vocabulary.forms import PAIR
@@ -47,6 +48,7 @@ def write_page(page: Path, known: Outcomes) -> None:
     write_figures(table, every)
     sections = [
         Section("In short", list(_summary(figures, every, known))),
+        Section("As comparisons feed it", list(compared(known))),
         Section("By method and form", list(_by_kind(figures, every))),
         Section("Where opening loses", list(_misses(figures, every))),
         Section("Hierarchies that are kept back", list(_unshared(known))),
@@ -68,7 +70,8 @@ def _about(page: Path) -> Iterator[str]:
         "`incrowd.open_release(path).classifier(estimator).predict(new_rows)` has the release, its certificate and raw "
         "rows, and nothing else. Where hierarchies were used, their owner shares them in the certificate "
         "(`--share-hierarchies`); what it costs to keep them back is [below](#hierarchies-that-are-kept-back). Our own "
-        "comparisons have more: the private plan, through which they see test rows. "
+        "comparisons take a release as its recipient does, see [as comparisons feed it](#as-comparisons-feed-it). "
+        "Before, they had more: the private plan, through which they saw test rows; other figures are against that. "
         "How much accuracy is between the two? Same releases, same learners, same test rows; all figures are in "
         f"[{page.with_suffix('.csv').name}]({page.with_suffix('.csv').name})."
     )
@@ -96,6 +99,42 @@ def _summary(figures: Figures, every: Sequence[Figure], known: Outcomes) -> Iter
             max(losses) <= LOSS,
             "See [the naive way](#the-naive-way).",
         )
+
+
+def compared(known: Outcomes) -> Iterator[str | Table | Goal]:
+    """Opened against what `incrowd compare` feeds today; nothing, where it was not measured."""
+    by_learner = {learner: list(differences(known, learner)) for learner in LAB_LEARNERS}
+    every = [one for mine in by_learner.values() for one in mine]
+    if not every:
+        return
+    verdicts = Counter(one.verdict for one in every)
+    yield Goal(
+        f"opened, every method and form is within {MARGIN} points of what `incrowd compare` feeds, or better",
+        f"{_share(verdicts['within'], len(every))} of {len(every):,} cells are; "
+        f"{_share(verdicts['noise'], len(every))} are below, but not surely (95 %); "
+        f"{_share(verdicts['worse'], len(every))} are surely below",
+        not verdicts["worse"],
+        "A cell is a release and a learner.",
+    )
+    yield (
+        "`incrowd compare` and the accuracy in a report feed learners as the recipient's classifier does, from the "
+        "released cells and the certificate alone: what they promise, a recipient gets. Here both have the same deals. "
+        "Neighbours of a recipient vote over all deals, those of a comparison take the deals as rows."
+    )
+    rows = [
+        [
+            NAMES[learner],
+            f"{len(mine):,}",
+            f"{sum(one.mean == one.error == 0 for one in mine):,}",
+            f"{np.mean([one.mean for one in mine]):+.2f}",
+            *(str(sum(one.verdict == verdict for one in mine)) for verdict in ("within", "noise", "worse")),
+        ]
+        for learner, mine in by_learner.items()
+        if mine
+    ]
+    yield Table(["", "cells", "the same for every row", "difference", "within", "noise", "worse"], rows)
+    tables = sorted({cell.table for cell, way in known if way == COMPARED})
+    yield f"Measured on {', '.join(tables)}."
 
 
 def _learner_row(every: Sequence[Figure], learner: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ import polars as pl
 import incrowd
 from experiments.recipients.cells import (
     ADULT,
+    COMPARED,
     LAB,
     TESTED,
     UNPROTECTED,
@@ -146,8 +147,8 @@ class Bench:
         """Raw rows to predict."""
         return self.laid.plain.frame[self.split.test]
 
-    def fed(self, cell: Cell) -> Outcome:
-        """What the lab makes of it: its own feeding and learners, test rows seen through the private plan."""
+    def fed(self, cell: Cell, feeding: Feeding = FEEDING) -> Outcome:
+        """What the lab makes of it, with learners of its own; unless told, it sees test rows through the plan."""
         if cell.method == UNPROTECTED:
             plain = self._learned(*feed_unprotected(self.parts), "")
             tested = np.zeros(self.laid.plain.table.height, bool)
@@ -161,10 +162,8 @@ class Bench:
             )
         except IncrowdError as error:
             return Outcome(failed=dict.fromkeys(LAB_LEARNERS, _reason(error)))
-        seed = seed_of(SEED, "feeding", *map(str, vars(cell).values()))
-        return self._learned(
-            *feed_release(self.parts, made.plan, made.draft, self.test, FEEDING, seed), digest_of(made.plan)
-        )
+        fed = feed_release(self.parts, made.plan, made.draft, self.test, feeding, feeding_seed(cell))
+        return self._learned(*fed, digest_of(made.plan))
 
     def _learned(self, train: Examples, test: Examples, digest: str) -> Outcome:
         right = {}
@@ -189,7 +188,7 @@ class Bench:
             for name, estimator in estimators().items():
                 try:
                     with one_thread()(), warnings.catch_warnings(action="ignore"):
-                        right[name] = self._right(opened.classifier(estimator))
+                        right[name] = self._right(opened.classifier(estimator, seed=feeding_seed(cell)))
                 except Exception as error:
                     failed[name] = _reason(error)
         return Outcome(right, digest_of(plan), failed)
@@ -227,6 +226,11 @@ def release_seed(cell: Cell) -> int:
     return seed_of(SEED, "release", *map(str, vars(cell.told).values()))
 
 
+def feeding_seed(cell: Cell) -> int:
+    """The seed of the deals, the same in every way: which cell a row is dealt makes no difference between them."""
+    return seed_of(SEED, "feeding", *map(str, vars(cell.told).values()))
+
+
 def digest_of(plan: ReleasePlan) -> str:
     """What a release decided on, in few letters; the same plan and seed give the same release."""
     return hashlib.sha256(json.dumps(plan_to_json(plan)["steps"]).encode()).hexdigest()[:12]
@@ -257,4 +261,7 @@ def try_all(
 
 def _outcomes(bench: Bench, bundle: Sequence[Cell], way: str) -> Iterator[tuple[Cell, Outcome]]:
     for cell in bundle:
-        yield cell, bench.fed(cell) if way == LAB else bench.opened(cell, shared=way != UNSHARED)
+        if way in (LAB, COMPARED):
+            yield cell, bench.fed(cell, FEEDING if way == LAB else Feeding())
+        else:
+            yield cell, bench.opened(cell, shared=way != UNSHARED)

@@ -149,6 +149,17 @@ def test_a_recipe_of_the_command_line_is_the_state_of_the_desk(browser: Browser,
     assert re.search(r'value="yes" checked', promise)
 
 
+def test_a_quasi_identifier_of_many_values_is_pointed_out(browser: Browser, folder: Path) -> None:
+    """Free text among the quasi-identifiers hides itself and all others: said before the release, not after it."""
+    rows = [f"remark {number},{number % 2}" for number in range(40)]
+    (folder / "remarks.csv").write_text("\n".join(["remark,sex", *rows, ""]), encoding="utf-8")
+    recipe = folder / "remarks.csv.recipe.yaml"
+    for role, is_said in (("quasi-identifier", True), ("drop", False)):
+        recipe.write_text(f"columns:\n  remark: {{role: {role}, type: text}}\n  sex: {{role: quasi-identifier}}\n")
+        page = browser.settled("/columns", table="0/remarks.csv")
+        assert page.count("most rows have a value of their own") == is_said
+
+
 @pytest.mark.slow
 def test_proposed_roles_are_not_released_by(browser: Browser, folder: Path) -> None:
     """Nobody releases by roles that nobody has decided on; other steps leave them proposals."""

@@ -10,6 +10,7 @@ import pytest
 
 from experiments.recipients.cells import (
     ADULT,
+    COMPARED,
     LAB,
     OPENED,
     TESTED,
@@ -27,6 +28,7 @@ from experiments.recipients.figures import Difference, Figures
 from experiments.recipients.naive import AS_THEY_ARE, BEFORE, NAIVE, SCALED, naively
 from experiments.recipients.page import write_page
 from experiments.recipients.trying import LAB_LEARNERS, Bench, Laid, release_seed
+from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.subject import understand_table
 from incrowd.methods.catalog import METHODS
 
@@ -105,6 +107,28 @@ def test_both_ways_learn_from_the_same_release(bench, tried):
     for learner in LAB_LEARNERS:
         assert len(fed.right[learner]) == len(opened.right[learner]) == len(bench.split.test)
         assert 0.4 < opened.right[learner].mean() <= 1
+
+
+@pytest.mark.parametrize(
+    "tried", [cell("kactus", numeric="bins"), cell("mondrian", "counts"), cell("mondrian", numeric="midpoint")], ids=str
+)
+def test_a_recipient_gets_what_a_comparison_promises(bench, tried):
+    """The same answer to every row, where both have the same deals; logistic regression but for ties of its solver."""
+    compared, opened = bench.fed(tried, Feeding()), bench.opened(tried)
+    for learner in ("tree", "boosting"):
+        assert compared.right[learner].tolist() == opened.right[learner].tolist()
+    assert abs(compared.right["logistic"].mean() - opened.right["logistic"].mean()) < 0.02
+
+
+def test_the_page_tells_what_comparisons_feed(tmp_path):
+    tried = cell("tdr", numeric="mean")
+    known = {(tried, COMPARED): outcome(30), (tried, OPENED): outcome(30)}
+    write_page(tmp_path / "page.md", known)
+    assert "**Met**: opened, every method and form is within 0.3 points of what" in (tmp_path / "page.md").read_text()
+    write_page(tmp_path / "page.md", known | {(tried, OPENED): outcome(10)})
+    text = (tmp_path / "page.md").read_text()
+    assert "**Missed**: opened, every method and form is within 0.3 points of what" in text
+    assert "100.0 % are surely below" in text
 
 
 def test_counts_feed_nearest_neighbours_as_well(bench):
