@@ -151,7 +151,7 @@ def test_a_recipe_of_the_command_line_is_the_state_of_the_desk(browser: Browser,
 
 def test_a_quasi_identifier_of_many_values_is_pointed_out(browser: Browser, folder: Path) -> None:
     """Free text among the quasi-identifiers hides itself and all others: said before the release, not after it."""
-    rows = [f"remark {number},{number % 2}" for number in range(40)]
+    rows = [f"remark {number},{number % 2}" if number < 20 else f",{number % 2}" for number in range(50)]
     (folder / "remarks.csv").write_text("\n".join(["remark,sex", *rows, ""]), encoding="utf-8")
     recipe = folder / "remarks.csv.recipe.yaml"
     for role, is_said in (("quasi-identifier", True), ("drop", False)):
@@ -220,6 +220,15 @@ def test_a_certificate_of_a_stranger_is_text(browser: Browser, folder: Path) -> 
     assert all(map(is_plain, pages))
     received = browser.get("/recipient", file="0/odd.csv.certificate.json").text
     assert "<script" not in received
+
+
+def test_the_same_notice_for_many_columns_is_one(browser: Browser, folder: Path) -> None:
+    notices = [{"code": "missing-marker"}, {"code": "rare-values", "where": "job"}, {"code": "missing-marker"}]
+    stated = {"incrowd_certificate": 5, "statement": "It holds.", "output": {"file": "a.csv"}, "notices": notices}
+    (folder / "a.csv").write_text("a\n1\n", encoding="utf-8")
+    (folder / "a.csv.certificate.json").write_text(json.dumps(stated), encoding="utf-8")
+    page = browser.get("/result", file="0/a.csv.certificate.json").text
+    assert "you should know: missing marker; rare values (job).</p>" in page
 
 
 def test_the_page_for_the_recipient_is_made_from_the_certificate() -> None:

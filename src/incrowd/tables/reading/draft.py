@@ -242,7 +242,7 @@ def _text_type(values: pl.Series, fact: ColumnFacts) -> tuple[ColumnType, str]:
         return ColumnType.TEXT, f"{fact.distinct} distinct texts in {fact.present} rows"
     numbers = values.cast(pl.Float64, strict=False).count()
     if 2 * numbers > len(values):
-        reason = f"mostly numbers, but {len(values) - numbers} distinct values are not (a word for missing?)"
+        reason = f"mostly numbers, beside {counted(len(values) - numbers, 'distinct text')} (a word for missing?)"
         return ColumnType.CATEGORICAL, reason
     return ColumnType.CATEGORICAL, counted(fact.distinct, "distinct value")
 
