@@ -119,7 +119,9 @@ def compared(known: Outcomes) -> Iterator[str | Table | Goal]:
     yield (
         "`incrowd compare` and the accuracy in a report feed learners as the recipient's classifier does, from the "
         "released cells and the certificate alone: what they promise, a recipient gets. Here both have the same deals. "
-        "Neighbours of a recipient vote over all deals, those of a comparison take the deals as rows."
+        "What may differ is the learner: neighbours of a recipient vote over all deals, those of a comparison take the "
+        "deals as rows; a comparison solves logistic regression by Newton's method where it can, a recipient as "
+        "scikit-learn does by default."
     )
     rows = [
         [
