@@ -28,7 +28,7 @@ from experiments.recipients.cells import (
 from experiments.recipients.cells import cells as planned_cells
 from experiments.recipients.figures import MARGIN, Difference, Figure, Figures, differences, read_figures, write_figures
 from experiments.recipients.naive import AS_THEY_ARE, BEFORE, NAIVE, SCALED
-from experiments.recipients.trying import ADULT_ROWS, ADULT_TEST, FEEDING, LAB_LEARNERS
+from experiments.recipients.trying import ADULT_ROWS, ADULT_TEST, FEEDING, LEARNERS
 from incrowd.vocabulary.forms import PAIR
 
 NAMES = {"tree": "tree", "logistic": "logistic", "boosting": "boosting", "knn": "nearest neighbours"}
@@ -42,13 +42,13 @@ def write_page(page: Path, known: Outcomes) -> None:
     What has no outcome keeps the figures that the file has of a former run.
     """
     figures, table = Figures(known), page.with_suffix(".csv")
-    every = list(figures.all(LAB_LEARNERS))
+    every = list(figures.all(LEARNERS))
     measured = {(figure.table, figure.kind, figure.k) for figure in every}
     every += [one for one in read_figures(table) if (one.table, one.kind, one.k) not in measured]
     write_figures(table, every)
     sections = [
-        Section("In short", list(_summary(figures, every, known))),
-        Section("As comparisons feed it", list(compared(known))),
+        Section("In short", [*compared(known), *_naive_goal(known)]),
+        Section("Before: test rows seen through the private plan", list(_before(figures, every))),
         Section("By method and form", list(_by_kind(figures, every))),
         Section("Where opening loses", list(_misses(figures, every))),
         Section("Hierarchies that are kept back", list(_unshared(known))),
@@ -68,48 +68,22 @@ def _about(page: Path) -> Iterator[str]:
     yield (
         "Written by `python -m experiments recipients`. A recipient who writes "
         "`incrowd.open_release(path).classifier(estimator).predict(new_rows)` has the release, its certificate and raw "
-        "rows, and nothing else. Where hierarchies were used, their owner shares them in the certificate "
-        "(`--share-hierarchies`); what it costs to keep them back is [below](#hierarchies-that-are-kept-back). Our own "
-        "comparisons take a release as its recipient does, see [as comparisons feed it](#as-comparisons-feed-it). "
-        "Before, they had more: the private plan, through which they saw test rows; other figures are against that. "
-        "How much accuracy is between the two? Same releases, same learners, same test rows; all figures are in "
+        "rows, and nothing else. So has `incrowd compare`: what it promises, a recipient gets. Where hierarchies were "
+        "used, their owner shares them in the certificate (`--share-hierarchies`); what it costs to keep them back is "
+        "[below](#hierarchies-that-are-kept-back). All figures of the history are in "
         f"[{page.with_suffix('.csv').name}]({page.with_suffix('.csv').name})."
     )
 
 
-def _summary(figures: Figures, every: Sequence[Figure], known: Outcomes) -> Iterator[str | Table | Goal]:
-    verdicts = Counter(figure.difference.verdict for figure in every)
-    failed = len(figures.failures())
-    total = len(every) + failed
-    yield Goal(
-        f"opened, every method and form is within {MARGIN} points of the comparisons' feeding, or better",
-        f"{_share(verdicts['within'], total)} of {total:,} cells are; {_share(verdicts['noise'], total)} are below, "
-        f"but not surely (95 %); {_share(verdicts['worse'], total)} are surely below; {failed} could not be measured",
-        not verdicts["worse"] and not failed,
-        "A cell is a method, form, way to write numbers, with or without hierarchies, table, k and learner; see "
-        "[where](#where-opening-loses).",
-    )
-    rows = [(NAMES[learner], *_learner_row(every, learner)) for learner in LAB_LEARNERS]
-    yield Table(["", "unprotected", "comparisons", "opened", "difference", "within", "noise", "worse"], rows)
-    losses = [row for row in _losses(known) if row is not None]
-    if losses:
-        yield Goal(
-            f"the naive way loses at most {LOSS:g} points for every learner",
-            f"at most {max(losses):.1f}",
-            max(losses) <= LOSS,
-            "See [the naive way](#the-naive-way).",
-        )
-
-
 def compared(known: Outcomes) -> Iterator[str | Table | Goal]:
-    """Opened against what `incrowd compare` feeds today; nothing, where it was not measured."""
-    by_learner = {learner: list(differences(known, learner)) for learner in LAB_LEARNERS}
+    """Opened against what `incrowd compare` measures; nothing, where it was not measured."""
+    by_learner = {learner: list(differences(known, learner)) for learner in LEARNERS}
     every = [one for mine in by_learner.values() for one in mine]
     if not every:
         return
     verdicts = Counter(one.verdict for one in every)
     yield Goal(
-        f"opened, every method and form is within {MARGIN} points of what `incrowd compare` feeds, or better",
+        f"opened, every method and form is within {MARGIN} points of what `incrowd compare` measures, or better",
         f"{_share(verdicts['within'], len(every))} of {len(every):,} cells are; "
         f"{_share(verdicts['noise'], len(every))} are below, but not surely (95 %); "
         f"{_share(verdicts['worse'], len(every))} are surely below",
@@ -117,11 +91,10 @@ def compared(known: Outcomes) -> Iterator[str | Table | Goal]:
         "A cell is a release and a learner.",
     )
     yield (
-        "`incrowd compare` and the accuracy in a report feed learners as the recipient's classifier does, from the "
-        "released cells and the certificate alone: what they promise, a recipient gets. Here both have the same deals. "
-        "What may differ is the learner: neighbours of a recipient vote over all deals, those of a comparison take the "
-        "deals as rows; a comparison solves logistic regression by Newton's method where it can, a recipient as "
-        "scikit-learn does by default."
+        "Cells are dealt by one object (`incrowd.recipients.dealing`) and classifiers learn by one object "
+        "(`incrowd.recipients.encoding.Fitted`) in `incrowd compare`, in the accuracy of a report and in a recipient's "
+        "classifier, so a recipient gets the same answer to every row, given the same draws. Here both have the same "
+        "draws:"
     )
     rows = [
         [
@@ -135,8 +108,38 @@ def compared(known: Outcomes) -> Iterator[str | Table | Goal]:
         if mine
     ]
     yield Table(["", "cells", "the same for every row", "difference", "within", "noise", "worse"], rows)
-    tables = sorted({cell.table for cell, way in known if way == COMPARED})
-    yield f"Measured on {', '.join(tables)}."
+    tables = Counter(cell.table for cell, way in known if way == COMPARED)
+    yield f"Releases: {', '.join(f'{table} {times}' for table, times in sorted(tables.items()))}."
+
+
+def _naive_goal(known: Outcomes) -> Iterator[Goal]:
+    losses = [row for row in _losses(known) if row is not None]
+    if losses:
+        yield Goal(
+            f"the naive way loses at most {LOSS:g} points for every learner",
+            f"at most {max(losses):.1f}",
+            max(losses) <= LOSS,
+            "See [the naive way](#the-naive-way).",
+        )
+
+
+def _before(figures: Figures, every: Sequence[Figure]) -> Iterator[str | Table]:
+    """The history: what comparisons fed before releases could be opened."""
+    verdicts = Counter(figure.difference.verdict for figure in every)
+    failed = len(figures.failures())
+    total = len(every) + failed
+    yield (
+        "Before releases could be opened, our comparisons had more than a recipient has: they saw test rows through "
+        "the private plan. These were figures that no recipient could reach, and this section and the next two keep "
+        f"the distance: {_share(verdicts['within'], total)} of {total:,} cells are within {MARGIN} points of them, or "
+        f"better; {_share(verdicts['noise'], total)} are below, but not surely (95 %); "
+        f"{_share(verdicts['worse'], total)} are surely below; {failed} could not be measured. A cell is a method, "
+        "form, way to write numbers, with or without hierarchies, table, k and learner. Most that are surely below are "
+        "means and middles of boxes: where a box ends is in the private plan and not in the release, see "
+        "[where](#where-opening-loses)."
+    )
+    rows = [(NAMES[learner], *_learner_row(every, learner)) for learner in LEARNERS]
+    yield Table(["", "unprotected", "plan", "opened", "difference", "within", "noise", "worse"], rows)
 
 
 def _learner_row(every: Sequence[Figure], learner: str) -> Iterator[str]:
@@ -161,15 +164,15 @@ def _by_kind(figures: Figures, every: Sequence[Figure]) -> Iterator[str | Table]
         if not mine:
             continue
         if any(figure.earlier for figure in mine):
-            differences = [_over_tables(mine, learner) for learner in LAB_LEARNERS]
+            differences = [_over_tables(mine, learner) for learner in LEARNERS]
         else:
-            differences = [_said(figures.together(cells[kind], learner)) for learner in LAB_LEARNERS]
+            differences = [_said(figures.together(cells[kind], learner)) for learner in LEARNERS]
         rows.append([*named(kind), *differences, *_counted(mine)])
     header = [
         "method",
         "form",
         "hierarchies",
-        *(NAMES[learner] for learner in LAB_LEARNERS),
+        *(NAMES[learner] for learner in LEARNERS),
         "within",
         "noise",
         "worse",
@@ -200,7 +203,7 @@ def _misses(figures: Figures, every: Sequence[Figure]) -> Iterator[str | Table]:
             "read off what the two ways do differently:"
         )
         rows = [_lost_row(kind, lost[kind]) for kind in kinds() if kind in lost]
-        learners = [NAMES[learner] for learner in LAB_LEARNERS]
+        learners = [NAMES[learner] for learner in LEARNERS]
         yield Table(["method", "form", "hierarchies", "likely cause", *learners, "loss"], rows, words=4)
     failed = Counter((cell.method, cell.form, learner, why) for (cell, learner), why in figures.failures().items())
     if failed:
@@ -214,7 +217,7 @@ def _lost_row(kind: Kind, lost: Sequence[Figure]) -> list[str]:
     losses = [-figure.difference.mean for figure in lost]
     least, largest = f"{min(losses):.1f}", f"{max(losses):.1f}"
     span = least if least == largest else f"{least} to {largest}"
-    return [*named(kind), cause_of(kind), *(str(times[learner] or "") for learner in LAB_LEARNERS), span]
+    return [*named(kind), cause_of(kind), *(str(times[learner] or "") for learner in LEARNERS), span]
 
 
 def _unshared(known: Outcomes) -> Iterator[str | Table]:
@@ -230,9 +233,9 @@ def _unshared(known: Outcomes) -> Iterator[str | Table]:
     for kind, cells in _cells_by_kind(ways["kept back"]).items():
         both = [cell for cell in cells if (cell, OPENED) in known]
         for called, figures in ways.items():
-            differences = [_said(figures.together(both, name)) for name in LAB_LEARNERS]
+            differences = [_said(figures.together(both, name)) for name in LEARNERS]
             rows.append([*named(kind)[:2], called, *differences, str(len(both))])
-    header = ["method", "form", "hierarchies", *(NAMES[name] for name in LAB_LEARNERS), "releases"]
+    header = ["method", "form", "hierarchies", *(NAMES[name] for name in LEARNERS), "releases"]
     yield Table(header, rows, words=3)
 
 
@@ -243,7 +246,7 @@ def _naive(known: Outcomes) -> Iterator[str | Table]:
         "as they are or standardised. Raw rows are predicted; % right:"
     )
     rows = []
-    for learner in LAB_LEARNERS:
+    for learner in LEARNERS:
         cells = [NAMES[learner]]
         for way in (AS_THEY_ARE, SCALED):
             before, after = (_accuracy(known, cell, way, learner) for cell in (BEFORE, NAIVE))
@@ -257,7 +260,7 @@ def _naive(known: Outcomes) -> Iterator[str | Table]:
 
 
 def _losses(known: Outcomes) -> Iterator[float | None]:
-    for learner in LAB_LEARNERS:
+    for learner in LEARNERS:
         for way in (AS_THEY_ARE, SCALED):
             before, after = (_accuracy(known, cell, way, learner) for cell in (BEFORE, NAIVE))
             yield None if before is None or after is None else before - after
@@ -345,7 +348,7 @@ def _by_fold(known: Outcomes) -> Iterator[list[str]]:
     parts = (("first folds", 0, False), ("second folds", 1, False), ("Adult", 0, True))
     for called, fold, is_adult in parts:
         mine = {key: one for key, one in known.items() if (key[0].fold, key[0].table == ADULT) == (fold, is_adult)}
-        every = list(Figures(mine).all(LAB_LEARNERS))
+        every = list(Figures(mine).all(LEARNERS))
         if every:
             mean = sum(figure.difference.mean for figure in every) / len(every)
             yield [called, f"{len(every):,}", f"{mean:+.2f}", *_counted(every)]

@@ -7,7 +7,7 @@ import json
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -54,11 +54,11 @@ ADULT_ROWS, ADULT_TEST = 16_000, 10_000
 """Of the 45,222 complete rows, drawn at random; those to test on. All of them would take days for all cells."""
 FEEDING = Feeding(sets="auto", intervals="middle", bins="category", hidden="missing")
 """What our comparisons did before recipients could open a release."""
-LAB_LEARNERS = {"tree": "tree(min_samples_leaf=5)", "logistic": "logistic", "boosting": "boosting", "knn": "knn"}
+LEARNERS = ("tree", "logistic", "boosting", "knn")
 
 
 def estimators() -> dict[str, Any]:
-    """The same learners as scikit-learn's classifiers."""
+    """The learners, by both ways."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.neighbors import KNeighborsClassifier
@@ -66,8 +66,8 @@ def estimators() -> dict[str, Any]:
 
     return {
         "tree": DecisionTreeClassifier(min_samples_leaf=5, random_state=1),
-        "logistic": LogisticRegression(max_iter=500),
-        "boosting": HistGradientBoostingClassifier(early_stopping=False, random_state=1),
+        "logistic": LogisticRegression(),
+        "boosting": HistGradientBoostingClassifier(random_state=1),
         "knn": KNeighborsClassifier(),
     }
 
@@ -122,6 +122,7 @@ class Bench:
     laid: Laid
     repetition: int
     fold: int
+    learners: Mapping[str, Any] = field(default_factory=estimators)
 
     @cached_property
     def split(self) -> RowSplit:
@@ -161,15 +162,13 @@ class Bench:
                 self.parts.train, self.train, schema, cell.method, asked, KAnonymity(cell.k), release_seed(cell)
             )
         except IncrowdError as error:
-            return Outcome(failed=dict.fromkeys(LAB_LEARNERS, _reason(error)))
+            return Outcome(failed=dict.fromkeys(self.learners, _reason(error)))
         fed = feed_release(self.parts, made.plan, made.draft, self.test, feeding, feeding_seed(cell))
         return self._learned(*fed, digest_of(made.plan))
 
     def _learned(self, train: Examples, test: Examples, digest: str) -> Outcome:
-        right = {}
-        for name, called in LAB_LEARNERS.items():
-            rows = replace(train, weights=None) if name == "knn" else train  # knows no weights, and all are equal
-            right[name] = predicted(find_learner(called).fit(rows, 1).scores(test)) == test.classes
+        fitted = {name: find_learner(each).fit(train, 1) for name, each in self.learners.items()}
+        right = {name: predicted(model.scores(test)) == test.classes for name, model in fitted.items()}
         return Outcome(right, digest)
 
     def opened(self, cell: Cell, *, shared: bool = True) -> Outcome:
@@ -183,9 +182,9 @@ class Bench:
                 plan = self.write(cell, path, shared=shared)
                 opened = incrowd.open_release(path)
             except IncrowdError as error:
-                return Outcome(failed=dict.fromkeys(LAB_LEARNERS, _reason(error)))
+                return Outcome(failed=dict.fromkeys(self.learners, _reason(error)))
             right, failed = {}, {}
-            for name, estimator in estimators().items():
+            for name, estimator in self.learners.items():
                 try:
                     with one_thread()(), warnings.catch_warnings(action="ignore"):
                         right[name] = self._right(opened.classifier(estimator, seed=feeding_seed(cell)))

@@ -206,7 +206,7 @@ class Experiment:
 
 
 J48 = "c45(raising=True)"
-LOGISTIC = "logistic(C=50000000.0, missing='mode')"
+LOGISTIC = "logistic(C=50000000.0, solver='newton-cholesky', missing='mode')"
 WEKA = {
     "c45": "weka-j48",
     J48: "weka-j48",

@@ -18,9 +18,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from incrowd.errors import ParameterError
-from incrowd.recipients.cells import Numbers, as_table
-from incrowd.recipients.dealing import DEALS, Rows
-from incrowd.recipients.matrix import Binning, OneHot, Ordinal
+from incrowd.recipients.cells import Codes, Numbers, as_table
+from incrowd.recipients.dealing import DEALS
+from incrowd.recipients.matrix import Binning, Missing, OneHot, Ordinal, PlainRows
 from incrowd.recipients.received import ReceivedRelease
 
 LEARNERS = ("trees", "linear", "bayes", "categories", "numbers", "plain")
@@ -56,28 +56,28 @@ class Encoding:
     fill: Numbers | None = None  # what stands for missing values in each column, where learners take none
 
     @classmethod
-    def of(cls, kind: str, rows: Rows) -> Encoding:
-        """Learn the columns."""
+    def of(cls, kind: str, rows: PlainRows, missing: Missing = "zeros") -> Encoding:
+        """Learn the columns; ``missing`` is what indicators make of missing values."""
         bins = Binning.of(rows) if kind in ("bayes", "categories") else None
         rows = rows if bins is None else bins.binned(rows)
         if kind in ("linear", "bayes"):
-            return cls(OneHot.of(rows, "zeros"), bins)
+            return cls(OneHot.of(rows, missing), bins)
         ordinal = Ordinal.of(rows)
         return cls(ordinal, bins, None if kind == "trees" else ordinal.usual(rows))
 
-    def encoded(self, rows: Rows) -> Any:
+    def encoded(self, rows: PlainRows) -> Any:
         """The rows as a matrix, which is sparse if it has a column for each category."""
         rows = rows if self.bins is None else self.bins.binned(rows)
         made = self.matrix.matrix(rows)
         return made if self.fill is None else np.where(np.isnan(made), self.fill, made)
 
-    def widths(self, rows: Rows) -> Any:
+    def widths(self, rows: PlainRows) -> Any:
         """How many categories each column of codes may have."""
         assert isinstance(self.matrix, Ordinal)
         every = (rows if self.bins is None else self.bins.binned(rows)).attributes
         return [len(every[place].categories or ()) for place in self.matrix.places]
 
-    def names(self, rows: Rows) -> Any:
+    def names(self, rows: PlainRows) -> Any:
         """What the columns are called."""
         if isinstance(self.matrix, OneHot):
             return np.array(self.matrix.names(rows if self.bins is None else self.bins.binned(rows)), object)
@@ -119,8 +119,34 @@ class ReleaseEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return _dense(self.encoding_, rows)
 
 
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A classifier that learned, and how it wants its rows: what recipients have, and comparisons measure."""
+
+    estimator: Any
+    matrix: Callable[[PlainRows], Any]
+
+    @classmethod
+    def of(
+        cls, estimator: Any, rows: PlainRows, classes: Codes, kind: str | None = None, missing: Missing = "zeros"
+    ) -> Fitted:
+        """Let the estimator itself learn the class of each row, encoded for its kind of learner.
+
+        Rows that all weigh the same part of one are deals of a release, one after the other.
+        """
+        matrix = _matrix(estimator, Encoding.of(kind or learner_kind(estimator), rows, missing), rows)
+        encoded = matrix(rows)
+        if len(np.unique(classes)) < 2 or not encoded.shape[1]:
+            estimator = DummyClassifier(strategy="prior")
+        _settle(estimator, rows)
+        weights = {}
+        if rows.weights is not None and has_fit_parameter(estimator, "sample_weight"):
+            weights = {"sample_weight": rows.weights}
+        return cls(estimator.fit(encoded, classes, **weights), matrix)
+
+
 def _has(method: str) -> Callable[[ReleaseClassifier], bool]:
-    return lambda self: hasattr(getattr(self, "estimator_", self.estimator), method)
+    return lambda self: hasattr(self.fitted_.estimator if hasattr(self, "fitted_") else self.estimator, method)
 
 
 class ReleaseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -138,44 +164,47 @@ class ReleaseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any = None, y: Any = None) -> Self:  # noqa: ARG002
         """Learn from the release."""
-        kind = learner_kind(self.estimator)
-        self.classes_, places = np.unique(self.release.classes, return_inverse=True)
-        estimator = clone(self.estimator)
+        self.classes_, places = _numbered(self.release.classes)
         rows = self.release.dealing.dealt(np.random.default_rng(self.seed), self.deals)
-        times = rows.height // len(places)
-        self.matrix_ = _matrix(estimator, Encoding.of(kind, rows), rows)
-        encoded = self.matrix_(rows)
-        if len(self.classes_) < 2 or not encoded.shape[1]:
-            estimator = DummyClassifier(strategy="prior")
-        _settle(estimator, rows, times)
-        weights = {}
-        if rows.weights is not None and has_fit_parameter(estimator, "sample_weight"):
-            weights = {"sample_weight": rows.weights}
-        self.estimator_ = estimator.fit(encoded, np.tile(places, times), **weights)
+        self.fitted_ = Fitted.of(clone(self.estimator), rows, np.tile(places, rows.height // len(places)))
         self.feature_names_in_ = np.array([column.name for column in self.release.attributes], object)
         self.n_features_in_ = len(self.feature_names_in_)
         return self
 
+    @property
+    def estimator_(self) -> Any:
+        """What learned: a copy of the estimator."""
+        return self.fitted_.estimator
+
     def _encoded(self, X: Any) -> Any:
-        check_is_fitted(self, "estimator_")
-        return self.matrix_(self.release.dealing.seen(as_table(X)))
+        check_is_fitted(self, "fitted_")
+        return self.fitted_.matrix(self.release.dealing.seen(as_table(X)))
 
     def predict(self, X: Any) -> Any:
         """The class of each row."""
-        return self.classes_[np.asarray(self.estimator_.predict(self._encoded(X)), np.int64)]
+        return self.classes_[np.asarray(self.fitted_.estimator.predict(self._encoded(X)), np.int64)]
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, in the order of ``classes_``."""
-        return self.estimator_.predict_proba(self._encoded(X))
+        return self.fitted_.estimator.predict_proba(self._encoded(X))
 
     @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """The margin of each class."""
-        return self.estimator_.decision_function(self._encoded(X))
+        return self.fitted_.estimator.decision_function(self._encoded(X))
 
 
-def _matrix(estimator: Any, encoding: Encoding, rows: Rows) -> Callable[[Rows], Any]:
+def _numbered(classes: Any) -> tuple[Any, Codes]:
+    """The classes in order, and the place of each row's; rows without a class are one of their own, the last."""
+    missing = np.array([each is None for each in classes], bool)
+    names, known = np.unique(classes[~missing], return_inverse=True)
+    places = np.full(len(classes), len(names))
+    places[~missing] = known
+    return np.append(names, np.array([None])) if missing.any() else names, places
+
+
+def _matrix(estimator: Any, encoding: Encoding, rows: PlainRows) -> Callable[[PlainRows], Any]:
     """How the estimator wants its rows."""
     known, tags = estimator.get_params(deep=False), estimator.__sklearn_tags__().input_tags
     if isinstance(encoding.matrix, Ordinal):
@@ -191,19 +220,20 @@ def _matrix(estimator: Any, encoding: Encoding, rows: Rows) -> Callable[[Rows], 
 
 
 # functions of the module, so that a classifier can be pickled
-def _dense(encoding: Encoding, rows: Rows) -> Numbers:
+def _dense(encoding: Encoding, rows: PlainRows) -> Numbers:
     made = encoding.encoded(rows)
     return np.asarray(made.toarray() if isinstance(encoding.matrix, OneHot) else made)
 
 
-def _positive(encoding: Encoding, rows: Rows) -> Numbers:
+def _positive(encoding: Encoding, rows: PlainRows) -> Numbers:
     return np.maximum(_dense(encoding, rows), 0.0)
 
 
-def _settle(estimator: Any, rows: Rows, times: int) -> None:
-    """What an estimator must know of stacked deals: a row is there several times."""
-    known = estimator.get_params(deep=False)
+def _settle(estimator: Any, rows: PlainRows) -> None:
+    """What an estimator must know of released rows: many look alike, and with several deals each is there again."""
+    known, weights = estimator.get_params(deep=False), rows.weights
     if "n_neighbors" in known:
-        estimator.set_params(n_neighbors=min(known["n_neighbors"] * times, rows.height))
-    if times > 1 and known.get("early_stopping") == "auto":
-        estimator.set_params(early_stopping=False)  # rows held back would be among those to learn from
+        deals = 1 if weights is None or np.ptp(weights) > 0 else max(1, round(1 / weights[0]))
+        estimator.set_params(n_neighbors=min(known["n_neighbors"] * deals, rows.height))
+    if known.get("early_stopping") == "auto":
+        estimator.set_params(early_stopping=False)  # rows held back would look like those to learn from

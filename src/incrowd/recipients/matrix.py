@@ -241,8 +241,11 @@ class Ordinal:
         usual = np.zeros(len(self.places))
         for slot, place in enumerate(self.places):
             attribute = examples.attributes[place]
-            known = attribute.values[~attribute.is_missing]
-            usual[slot] = known.mean() if attribute.is_numeric else np.bincount(known.astype(np.int64)).argmax()
+            known, weights = _known(attribute, examples.weights)
+            if attribute.is_numeric:
+                usual[slot] = np.average(known, weights=weights)
+            else:
+                usual[slot] = np.bincount(known.astype(np.int64), weights).argmax()
         return usual
 
     def matrix(self, examples: PlainRows) -> Numbers:
@@ -271,7 +274,8 @@ class Binning:
     @classmethod
     def of(cls, examples: PlainRows) -> Binning:
         """Learn the cuts."""
-        return cls(tuple(_piece_ends(each) if each.is_numeric else None for each in examples.attributes))
+        weights = examples.weights
+        return cls(tuple(_piece_ends(each, weights) if each.is_numeric else None for each in examples.attributes))
 
     def binned(self, examples: Any) -> Any:
         """The rows with pieces for numbers; categories have no order, each is counted by itself."""
@@ -279,10 +283,18 @@ class Binning:
         return replace(examples, attributes=tuple(_binned(*pair) for pair in pairs))
 
 
-def _piece_ends(attribute: Attribute) -> Numbers:
-    known = np.asarray(attribute.values[~attribute.is_missing], np.float64)
-    ends = np.quantile(known, np.arange(1, PIECES) / PIECES, method="higher") if len(known) else known
-    return np.unique(ends[ends < known.max(initial=-np.inf)])
+def _piece_ends(attribute: Attribute, weights: Numbers | None) -> Numbers:
+    known, weights = _known(attribute, weights)
+    if not len(known):
+        return known
+    ends = np.quantile(known, np.arange(1, PIECES) / PIECES, method="inverted_cdf", weights=weights)
+    return np.unique(ends[ends < known.max()])
+
+
+def _known(attribute: Attribute, weights: Numbers | None) -> tuple[Numbers, Numbers | None]:
+    """The values that are known, and what each counts."""
+    known = ~attribute.is_missing
+    return np.asarray(attribute.values[known], np.float64), None if weights is None else weights[known]
 
 
 def _binned(attribute: Attribute, cuts: Numbers | None) -> Attribute:

@@ -46,7 +46,6 @@ def test_the_names_that_were_promised():
         ("c45(missing='guess')", "missing must be"),
         ("nb(laplace=0)", "laplace must be"),
         ("nb(laplace=True)", "laplace must be"),
-        ("logistic(C=-1)", "C must be"),
         ("logistic(missing='guess')", "missing must be"),
         ("tree(encoding='binary')", "encoding must be"),
         ("tree(missing='guess')", "missing must be"),
@@ -78,9 +77,15 @@ def test_parameters_reach_the_classifier():
     assert (parameters["random_state"], parameters["n_jobs"]) == (5, 1)
 
 
-def test_usual_parameters_can_be_changed():
+def test_boosting_holds_no_rows_back_unless_it_is_asked_to():
     assert find_learner("boosting").fit(ROWS, 0).classifier.early_stopping is False  # type: ignore[attr-defined]
-    assert find_learner("boosting(early_stopping='auto')").fit(ROWS, 0).classifier.early_stopping == "auto"  # type: ignore[attr-defined]
+    rows = ROWS.take(np.tile(np.arange(ROWS.height), 30))
+    assert find_learner("boosting(early_stopping=True)").fit(rows, 0).classifier.early_stopping is True  # type: ignore[attr-defined]
+
+
+def test_a_parameter_that_scikit_learn_refuses_is_told():
+    with pytest.raises(ParameterError, match=r"logistic\(C=-1\) cannot be had: The 'C' parameter"):
+        find_learner("logistic(C=-1)").fit(ROWS, 0)
 
 
 def test_boosting_knows_its_categories():

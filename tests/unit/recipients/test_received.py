@@ -334,6 +334,14 @@ def test_neighbours_are_rows_however_often_those_are_dealt():
     assert model.estimator_.n_samples_fit_ == 4 * len(received.X)
 
 
+def test_rows_without_a_class_are_a_class_of_their_own():
+    people = pd.DataFrame({"age": [30, 41, 56, 63] * 25, "ill": ["no", "no", "yes", None] * 25})
+    release = incrowd.release(people, quasi_identifiers=["age"], target="ill", class_sensitive=False, k=10)
+    model = incrowd.open_release(release).classifier(LogisticRegression())
+    assert model.classes_.tolist() == ["no", "yes", None]
+    assert model.predict(pd.DataFrame({"age": [33, 56, 70]})).tolist() == ["no", "yes", None]
+
+
 @pytest.mark.parametrize("numeric", ["bins", "mean", "interval"])
 @pytest.mark.parametrize("learner", [GaussianNB(), CategoricalNB(), MultinomialNB(), BernoulliNB()], ids=type)
 def test_naive_bayes_gets_what_it_counts(learner, numeric):

@@ -45,13 +45,13 @@ def _own(module: str, name: str, **fixed: Any) -> Callable[..., Learner]:
     return make
 
 
-def _scikit(word: str, path: str, **usual: Any) -> Callable[..., Learner]:
-    """Makes a learner of a classifier of scikit-learn."""
+def _scikit(word: str, path: str) -> Callable[..., Learner]:
+    """Makes a learner of a classifier of scikit-learn, as it is by default: what its recipient gets."""
 
     def make(**parameters: Any) -> Learner:
         from incrowd.comparisons.learners.scikit import scikit
 
-        return scikit(word, f"sklearn.{path}", parameters, tuple(usual.items()))
+        return scikit(word, f"sklearn.{path}", parameters)
 
     return make
 
@@ -67,7 +67,9 @@ LEARNERS = {
         "naive Bayes for mixed types; missing values are skipped", _own("naive_bayes", "NaiveBayes"), ("naive-bayes",)
     ),
     "logistic": LearnerEntry(
-        "logistic regression on one-hot categories", _own("scikit", "Logistic"), ("logistic-regression",)
+        "logistic regression on one-hot categories",
+        _scikit("logistic", "linear_model.LogisticRegression"),
+        ("logistic-regression",),
     ),
     "rules": LearnerEntry("rule list from whole C4.5 trees, quicker than PART", _own("rule_list", "RuleList")),
     "part": LearnerEntry("PART: rule list from partial C4.5 trees", _own("rule_list", "RuleList", trees="partial")),
@@ -78,7 +80,7 @@ LEARNERS = {
     ),
     "boosting": LearnerEntry(
         "gradient boosting on histograms",
-        _scikit("boosting", "ensemble.HistGradientBoostingClassifier", early_stopping=False),
+        _scikit("boosting", "ensemble.HistGradientBoostingClassifier"),
         ("gradient-boosting",),
     ),
     "knn": LearnerEntry("the five nearest rows", _scikit("knn", "neighbors.KNeighborsClassifier"), ("neighbours",)),

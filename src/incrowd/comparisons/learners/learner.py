@@ -145,13 +145,13 @@ def weighing(examples: Examples) -> Examples:
 
 
 def repeated(examples: Examples, learner: str) -> Examples:
-    """Each row as often as it weighs, for learners that know no weights; rows of one and the same part once."""
+    """Each row as often as it weighs, for learners that know no weights; deals of a release stay as they are."""
     if examples.weights is None:
         return examples
     times = np.rint(examples.weights)
     if not np.array_equal(times, examples.weights):
         if (examples.weights == examples.weights[:1]).all():  # deals of a release, each of the same part of a row
-            return replace(examples, weights=None)
+            return examples
         raise ParameterError(f"{learner} takes whole weights only. Use learners such as nb or logistic for others.")
     return replace(examples.take(np.repeat(np.arange(examples.height), times.astype(np.int64))), weights=None)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Literal
@@ -15,7 +14,6 @@ import numpy as np
 from incrowd.comparisons.learners.learner import (
     Constant,
     Examples,
-    called,
     class_shares,
     is_hopeless,
     repeated,
@@ -23,7 +21,8 @@ from incrowd.comparisons.learners.learner import (
     with_parameters,
 )
 from incrowd.errors import InputError, ParameterError
-from incrowd.recipients.matrix import Missing, Numbers, OneHot, Ordinal
+from incrowd.recipients.encoding import Fitted
+from incrowd.recipients.matrix import Missing, Numbers
 from incrowd.trees.compiled import one_thread
 from incrowd.vocabulary.option import nearest
 
@@ -36,16 +35,20 @@ class FittedModel:
     predicts. A label without training rows scores 0, or below all others.
     """
 
-    classifier: Any
-    matrix: Callable[[Examples], Any]
+    fitted: Fitted
     labels: int
+
+    @property
+    def classifier(self) -> Any:
+        """What learned."""
+        return self.fitted.estimator
 
     def scores(self, examples: Examples) -> Numbers:
         """The scores of the classes."""
         if examples.height == 0:
             return np.zeros((0, self.labels))
         with one_thread()(), quiet():
-            known, lowest = self._known_scores(self.matrix(examples))
+            known, lowest = self._known_scores(self.fitted.matrix(examples))
         scores = np.full((examples.height, self.labels), lowest)
         scores[:, np.asarray(self.classifier.classes_, np.int64)] = known
         return scores
@@ -68,10 +71,8 @@ def quiet() -> warnings.catch_warnings[None]:
     return warnings.catch_warnings(action="ignore")
 
 
-DENSE_CELLS = 50_000_000  # up to here neighbours are found among dense rows, five times as quickly
-
 Parameters = tuple[tuple[str, Any], ...]
-Encoding = Literal["auto", "ordinal", "one-hot"]
+Way = Literal["auto", "ordinal", "one-hot"]
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,7 @@ class Scikit:
     word: str  # what the catalog calls it
     path: str  # module and class, for instance ``sklearn.tree.DecisionTreeClassifier``
     parameters: Parameters = ()  # those of the classifier that were asked for; they are part of the name
-    usual: Parameters = ()  # those we give it where nothing else is asked for
-    encoding: Encoding = "auto"  # "ordinal" with missing as NaN if the classifier takes it, else "one-hot"
+    encoding: Way = "auto"  # as recipients have it; or "ordinal", "one-hot"
     missing: Missing = "zeros"  # what "one-hot" does, see incrowd.recipients.matrix.OneHot
 
     def __post_init__(self) -> None:
@@ -120,28 +120,23 @@ class Scikit:
         classifier = self._seeded(seed)
         if not has_fit_parameter(classifier, "sample_weight"):
             examples = repeated(examples, self.name)
-        classifier, matrix = self._encoded(classifier, examples)
-        if hasattr(classifier, "n_neighbors"):
-            classifier.set_params(n_neighbors=min(classifier.n_neighbors, examples.height))
-        weights = {} if examples.weights is None else {"sample_weight": examples.weights}
         try:
             with one_thread()(), quiet():
-                classifier.fit(matrix(examples), examples.classes, **weights)
+                fitted = Fitted.of(classifier, examples, examples.classes, self._kind(classifier), self.missing)
         except ValueError as refused:
             if type(refused).__name__ == "InvalidParameterError":
                 raise ParameterError(f"{self.name} cannot be had: {refused}") from None
             raise InputError(  # the message itself may quote a cell
                 f"{self.name} cannot learn from these rows: scikit-learn refuses them. Try another learner."
             ) from None
-        return FittedModel(classifier, matrix, len(examples.labels))
+        return FittedModel(fitted, len(examples.labels))
 
     def _classifier(self) -> Any:
         """A fresh classifier with its parameters."""
         factory = classifier_class(self.path)
         known = inspect.signature(factory).parameters
-        settings = dict(self.usual) | {name: value for name, value in self.parameters if name in known}
         try:
-            return factory(**settings)
+            return factory(**{name: value for name, value in self.parameters if name in known})
         except TypeError:
             raise ParameterError(f"{self.word} is made of other classifiers; it cannot be had by its name.") from None
 
@@ -154,32 +149,11 @@ class Scikit:
             **{name: value for name, value in chosen.items() if name in known and name not in own}
         )
 
-    def _encoded(self, classifier: Any, examples: Examples) -> tuple[Any, Callable[[Examples], Any]]:
-        """The classifier, told about its columns, and how it wants its rows."""
-        tags = classifier.__sklearn_tags__().input_tags
-        if self.encoding == "ordinal" or (self.encoding == "auto" and tags.allow_nan):
-            ordinal = Ordinal.of(examples)
-            if "categorical_features" in classifier.get_params(deep=False):
-                classifier.set_params(categorical_features=list(ordinal.is_category))
-            return classifier, ordinal.matrix if tags.allow_nan else _filled(ordinal)
-        one_hot = OneHot.of(examples, self.missing)
-        if tags.positive_only:
-            return classifier, lambda rows: _positive(one_hot.matrix(rows), tags.sparse)
-        near = hasattr(classifier, "n_neighbors") and examples.height * one_hot.width <= DENSE_CELLS
-        if tags.sparse and not near:
-            return classifier, one_hot.matrix
-        return classifier, lambda rows: one_hot.matrix(rows).toarray()
-
-
-def _filled(ordinal: Ordinal) -> Callable[[Examples], Any]:
-    """Codes with -1 for missing, for classifiers that take no NaN."""
-    return lambda rows: np.nan_to_num(ordinal.matrix(rows), nan=-1.0)
-
-
-def _positive(matrix: Any, sparse: bool) -> Any:
-    """Standardised numbers moved to where none is negative: below the mean counts as 0."""
-    positive = matrix.maximum(0)
-    return positive if sparse else positive.toarray()
+    def _kind(self, classifier: Any) -> str | None:
+        """The kind of learner that was asked for; None is its own."""
+        if self.encoding == "ordinal":
+            return "trees" if classifier.__sklearn_tags__().input_tags.allow_nan else "numbers"
+        return "linear" if self.encoding == "one-hot" else None
 
 
 def classifier_class(path: str) -> Any:
@@ -202,12 +176,11 @@ def scikit_named(word: str, parameters: dict[str, Any]) -> Scikit | None:
     return None if path is None else scikit(word, path, parameters)
 
 
-def scikit(word: str, path: str, parameters: dict[str, Any], usual: Parameters = ()) -> Scikit:
+def scikit(word: str, path: str, parameters: dict[str, Any]) -> Scikit:
     """A classifier with parameters; ``encoding`` and ``missing`` are ours, the others its own."""
     ours = {name: value for name, value in parameters.items() if name in ("encoding", "missing")}
     theirs = tuple((name, value) for name, value in parameters.items() if name not in ours)
-    kept = tuple((name, value) for name, value in usual if name not in parameters)
-    return replace(Scikit(word, path, theirs, kept), **ours)
+    return replace(Scikit(word, path, theirs), **ours)
 
 
 def close_classifiers(word: str) -> list[str]:
@@ -228,46 +201,6 @@ def _all_classifiers() -> dict[str, str]:
     with quiet():
         classifiers = all_estimators(type_filter="classifier")
     return {name.lower(): f"{each.__module__}.{name}" for name, each in classifiers}
-
-
-LARGEST_HESSIAN = 500  # columns times classes; beyond, the quasi-Newton solver is quicker
-
-
-@dataclass(frozen=True)
-class Logistic:
-    """Logistic regression with a quadratic penalty, multinomial for more than two classes.
-
-    Newton's method takes 0.14 s for 22,611 rows of Adult (103 columns) and converges fully; lbfgs 0.13 to 0.2 s.
-    """
-
-    C: float = 1.0  # the penalty is 1 / C; Weka's ridge of 1e-8 is about ``C=5e7``
-    missing: Missing = "zeros"  # see incrowd.recipients.matrix.OneHot
-
-    def __post_init__(self) -> None:
-        if isinstance(self.C, bool) or not isinstance(self.C, int | float) or not 0 < self.C < float("inf"):
-            raise ParameterError("C must be a number above 0. Smaller penalises more.")
-        if self.missing not in ("zeros", "indicator", "mode"):
-            raise ParameterError("missing must be one of zeros, indicator, mode.")
-
-    @property
-    def name(self) -> str:
-        """What the catalog calls it."""
-        return called("logistic", self)
-
-    def fit(self, examples: Examples, seed: int) -> FittedModel | Constant:  # noqa: ARG002
-        """Maximise the penalised likelihood; there is no chance in it."""
-        examples = weighing(examples)
-        if is_hopeless(examples):
-            return Constant(class_shares(examples))
-        from sklearn.linear_model import LogisticRegression
-
-        encoding = OneHot.of(examples, self.missing)
-        small = encoding.width * len(examples.labels) <= LARGEST_HESSIAN
-        solver = "newton-cholesky" if small else "lbfgs"
-        classifier = LogisticRegression(C=self.C, solver=solver, max_iter=500)
-        with one_thread()(), quiet():
-            classifier.fit(encoding.matrix(examples), examples.classes, examples.weights)
-        return FittedModel(classifier, encoding.matrix, len(examples.labels))
 
 
 @dataclass(frozen=True)
