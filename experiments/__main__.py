@@ -12,6 +12,8 @@ from experiments.blend.cells import adult_cells, part_cells, read_outcomes, smal
 from experiments.blend.pages import adult_page, adult_plots, parts_page, small_page
 from experiments.blend.risk import write_blended, write_wide
 from experiments.blend.trying import try_all
+from experiments.many_tables.page import write as write_many_tables
+from experiments.many_tables.trials import run_trials
 from experiments.pages import write_pictures
 from experiments.recipients.cells import COMPARED, LAB, OPENED, REPETITIONS, UNSHARED
 from experiments.recipients.cells import cells as recipient_cells
@@ -100,6 +102,20 @@ def recipients(
         try_recipients(every, way, read_recipients(keep), keep, data, _tell)
     try_naive(read_recipients(keep), keep, data, _tell)
     write_recipients(page, read_recipients(keep))
+    typer.echo(f"written {page}")
+
+
+@app.command(name="many-tables")
+def many_tables(
+    page: Page,
+    keep: Annotated[Path, typer.Option(help="A folder for the outcomes; a run goes on where an earlier one ended.")],
+    data: Data = None,
+    minutes: Annotated[float, typer.Option(help="Stop after so many minutes; 0: only write the page.", min=0)] = 60,
+) -> None:
+    """Compare every method on many tables, most of which nobody tuned on: a page of what has run so far."""
+    if minutes:
+        run_trials(keep, data, 60 * minutes, _tell)
+    write_many_tables(page, keep)
     typer.echo(f"written {page}")
 
 

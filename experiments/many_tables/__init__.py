@@ -1,0 +1,1 @@
+"""Every method on many tables, most of which no method was made on: what learners keep, and what it tells."""
