@@ -1,9 +1,9 @@
 """The verification as a process of its own: ``python -m incrowd.verification``.
 
 It reads lines on its standard input, each naming a request and a file for the verdict, and judges each in a fork of
-its own: what a fork has imported is shared, what it does is not. A fork that is killed, runs out of memory or crashes
-in native code has given no verdict. Where a system cannot fork, the process itself judges. The exit status of a fork is
-the verdict: 0 holds, 1 does not, 2 could not be determined.
+its own: what was imported before it, and an empty database, are shared; what it does is not. A fork that is killed,
+runs out of memory or crashes in native code has given no verdict. Where a system cannot fork, the process itself
+judges. The exit status of a fork is the verdict: 0 holds, 1 does not, 2 could not be determined.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 def serve() -> None:
     """Judge what is asked on the standard input until it ends; answer each with a line."""
     _import_all()
+    forks = hasattr(os, "fork")
+    if forks:
+        importlib.import_module("incrowd.verification.opening").prepare()
     for line in sys.stdin:
-        _say({"status": _in_a_fork(line) if hasattr(os, "fork") else _judged(line)})
+        _say({"status": _in_a_fork(line) if forks else _judged(line)})
 
 
 def _in_a_fork(line: str) -> int:

@@ -28,7 +28,7 @@ from incrowd.verification.coded import CodedCells
 from incrowd.verification.column_rules import UNKEYED, coarsen, make_keyed
 from incrowd.verification.database_files import copy_of_rows
 from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
-from incrowd.verification.meaning import CellMeaning, decide_all
+from incrowd.verification.meaning import CellMeaning, clean, decide_all
 from incrowd.verification.opening import column, connect, open_table, register
 from incrowd.verification.request import Hint, InputFile, Original, Originals
 from incrowd.verification.statistics_files import statistics_table
@@ -39,6 +39,7 @@ from incrowd.vocabulary.schema import Column, Role
 
 TABLE = "input"
 _AS_READ = "input_as_read"
+_CELLS = "read_cells"
 _PLACE = "place"
 _IN_MEMORY = ("excel", "spss", "stata", "sas")  # read whole, by libraries of Python
 _BATCH = 250_000  # rows
@@ -261,8 +262,9 @@ def _understood_texts(
     import pyarrow as pa
 
     words = pa.table({"t": pa.chunked_array([one.words for one in texts.values()], pa.large_string())})
-    wanted = [meaning.value("t"), meaning.is_strange("t")] if meant else [meaning.raw("t")]
-    values, *strange = (answer.combine_chunks() for answer in _evaluate(connection, words, *wanted))
+    wanted = [meaning.of_text("m"), meaning.is_strange_text("m")] if meant else [meaning.raw("t")]
+    of = f"(SELECT {clean('t', meaning.missing)} AS m FROM {_CELLS})" if meant else _CELLS
+    values, *strange = (answer.combine_chunks() for answer in _evaluate(connection, words, *wanted, of=of))
     if any(one for flags in strange for one in flags.to_pylist()):
         raise VerificationError(f"A quasi-identifier has cells that are no {meaning.type}. Nothing was published.")
     start = 0
@@ -273,11 +275,11 @@ def _understood_texts(
         yield name, pa.DictionaryArray.from_arrays(indices, coded.dictionary)
 
 
-def _evaluate(connection: Any, cells: Any, *expressions: str) -> list[Any]:
-    """What expressions of SQL make of the rows of a PyArrow table."""
-    connection.register("read_cells", cells)
+def _evaluate(connection: Any, cells: Any, *expressions: str, of: str = _CELLS) -> list[Any]:
+    """What expressions of SQL make of the rows of a PyArrow table, or of what a query says ``of`` them."""
+    connection.register(_CELLS, cells)
     listed = ", ".join(f"{expression} AS e{place}" for place, expression in enumerate(expressions))
-    return list(connection.sql(f"SELECT {listed} FROM read_cells").to_arrow_table().columns)
+    return list(connection.sql(f"SELECT {listed} FROM {of}").to_arrow_table().columns)
 
 
 def _in_pieces(

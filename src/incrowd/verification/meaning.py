@@ -79,7 +79,10 @@ class CellMeaning:
         """SQL: what a cell means; NULL if it is missing, or is nothing of the type."""
         if not self.by_text:
             return self._of_number(cell) if self.kind in ("FLOAT", "DOUBLE") else self._plain(cell)
-        meant = clean(cell, self.missing)
+        return self.of_text(clean(cell, self.missing))
+
+    def of_text(self, meant: str) -> str:
+        """SQL: what a cell of text means that is clean."""
         match self.type:
             case ColumnType.INTEGER:
                 whole = rf"regexp_replace({meant}, '^([+-]?[0-9]+)\.0*$', '\1')"
@@ -97,8 +100,11 @@ class CellMeaning:
 
     def is_strange(self, cell: str) -> str:
         """SQL: whether a cell of text is nothing of the type, or a code that the type makes a number of."""
-        meant = clean(cell, self.missing)
-        nothing = f"({meant} IS NOT NULL AND {self.value(cell)} IS NULL)"
+        return self.is_strange_text(clean(cell, self.missing))
+
+    def is_strange_text(self, meant: str) -> str:
+        """SQL: the same of a cell that is clean."""
+        nothing = f"({meant} IS NOT NULL AND {self.of_text(meant)} IS NULL)"
         if self.type is ColumnType.REAL:
             return f"({nothing} AND NOT coalesce(isnan(TRY_CAST({meant} AS DOUBLE)), false))"
         if self.type is ColumnType.INTEGER and self.drafted:
@@ -145,13 +151,18 @@ def decide(connection: Any, relation: str, cell: str, meaning: CellMeaning) -> C
 
 
 def decide_all(connection: Any, relation: str, columns: Sequence[tuple[str, CellMeaning]]) -> list[CellMeaning]:
-    """The same of many columns, which are asked together."""
-    answers = _ask(connection, relation, [_questions(cell, meaning) for cell, meaning in columns])
-    readings = [_readings(meaning, answer) for (_, meaning), answer in zip(columns, answers, strict=True)]
-    tries = zip(columns, readings, strict=True)
-    fitting = _ask(
-        connection, relation, [[_fits(cell, meaning, one) for one in tried] for (cell, meaning), tried in tries]
+    """The same of many columns, which are asked together; each text is cleaned once."""
+    questions = [_questions(f"m{place}", meaning) for place, (_, meaning) in enumerate(columns)]
+    plain = (
+        f"{clean(cell, meaning.missing) if meaning.by_text else cell} AS m{place}"
+        for place, (cell, meaning) in enumerate(columns)
+        if questions[place]
     )
+    relation = f"(SELECT {', '.join(plain)} FROM {relation})"
+    answers = _ask(connection, relation, questions)
+    readings = [_readings(meaning, answer) for (_, meaning), answer in zip(columns, answers, strict=True)]
+    tries = [[_fits(f"m{place}", one) for one in tried] for place, tried in enumerate(readings)]
+    fitting = _ask(connection, relation, tries)
     decisions = []
     for (_, meaning), answer, tried, fits in zip(columns, answers, readings, fitting, strict=True):
         if meaning.type is ColumnType.DATE and answer:
@@ -176,20 +187,19 @@ def _ask(connection: Any, relation: str, questions: Sequence[Sequence[str]]) -> 
 
 
 def _questions(cell: str, meaning: CellMeaning) -> list[str]:
-    """What has to be known of all cells of a column."""
+    """What has to be known of all cells of a column, which are clean if they are text."""
     if not meaning.by_text:
         if meaning.kind not in ("FLOAT", "DOUBLE"):
             return []
         return [f"bool_and(isnan({cell}) OR ({cell} = floor({cell}) AND abs({cell}) <= 9007199254740992))"]
-    meant = clean(cell, meaning.missing)
     match meaning.type:
         case ColumnType.REAL:
-            return [f"bool_or(regexp_matches({meant}, '{_COMMA}')) AND NOT bool_or(contains({meant}, '.'))"]
+            return [f"bool_or(regexp_matches({cell}, '{_COMMA}')) AND NOT bool_or(contains({cell}, '.'))"]
         case ColumnType.DATE:
-            shapes = (f"bool_and(regexp_matches({meant}, {text(shape)}))" for shape, _ in _DATES)
-            return [f"bool_or(regexp_matches({meant}, '{_ISO}'))", *shapes]
+            shapes = (f"bool_and(regexp_matches({cell}, {text(shape)}))" for shape, _ in _DATES)
+            return [f"bool_or(regexp_matches({cell}, '{_ISO}'))", *shapes]
         case ColumnType.BOOLEAN:
-            return [f"bool_and(lower({meant}) IN ({_listed(pair)}))" for pair in _TRUTH]
+            return [f"bool_and(lower({cell}) IN ({_listed(pair)}))" for pair in _TRUTH]
         case _:
             return []
 
@@ -202,10 +212,9 @@ def _readings(meaning: CellMeaning, answers: Sequence[Any]) -> list[str]:
     return [reading for (_, readings), has_shape in shaped if has_shape for reading in readings]
 
 
-def _fits(cell: str, meaning: CellMeaning, reading: str) -> str:
+def _fits(cell: str, reading: str) -> str:
     """SQL: whether all dates of a column can be read so."""
-    meant = clean(cell, meaning.missing)
-    return f"bool_and(try_strptime({meant}, {text(reading)}) IS NOT NULL) FILTER ({meant} IS NOT NULL)"
+    return f"bool_and(try_strptime({cell}, {text(reading)}) IS NOT NULL) FILTER ({cell} IS NOT NULL)"
 
 
 def decided(values: Any, meaning: CellMeaning) -> CellMeaning:

@@ -73,13 +73,34 @@ def connect(memory: int | None = None, threads: int | None = None, scratch: Path
 
     ``memory`` limits its bytes; what does not fit goes to the folder ``scratch``, and without one nowhere.
     """
-    config: dict[str, Any] = {"autoinstall_known_extensions": "false", "preserve_insertion_order": "true"}
-    if memory is not None:
-        config["memory_limit"] = f"{memory}B"
-    if threads is not None:
-        config["threads"] = threads
-    config["temp_directory"] = "" if scratch is None else str(scratch)  # else it were a folder where the program runs
-    connection = duckdb_module().connect(config=config)
+    wanted = {"memory_limit": memory and f"{memory}B", "threads": threads, "temp_directory": scratch and str(scratch)}
+    settings = {name: value for name, value in wanted.items() if value is not None}
+    if not _PREPARED:
+        return _started(settings)
+    connection = _PREPARED.pop()
+    for name in _THREADS:
+        connection.execute(f"RESET {name}")
+    for name, value in settings.items():
+        connection.execute(f"SET {name} = {text(str(value))}")
+    return connection
+
+
+_PREPARED: list[Any] = []
+_THREADS = ("threads", "async_threads")
+
+
+def prepare() -> None:
+    """Start the database that the next connection of this process, or of each of its forks, gets.
+
+    To start one takes as long as all questions about a small table; without threads of its own it outlives a fork.
+    """
+    _PREPARED[:] = [_started({"threads": 1, "async_threads": 0})]
+
+
+def _started(settings: dict[str, Any]) -> Any:
+    """A database; without a folder of its own it would spill into the one where the program runs."""
+    fixed = {"autoinstall_known_extensions": "false", "preserve_insertion_order": "true", "temp_directory": ""}
+    connection = duckdb_module().connect(config=fixed | settings)
     connection.execute("SET disabled_optimizers = 'in_clause'")  # makes IN a join, which loses the order of the rows
     connection.execute("SET enable_progress_bar = false")  # it would write into the standard output of a shell
     return connection
