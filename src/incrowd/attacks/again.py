@@ -41,8 +41,8 @@ class Again:
     ) -> Made:
         """A release of all the given rows; ``owners`` has the person of each, if rows are not persons."""
         parameters = {**self.parameters, **({} if self.form is None else {"form": self.form}), "redraw": self.redraw}
-        asked = (self.method, parameters, self.requirement, seed, self.people, self.preferences)
-        return release_rows(table, frame, schema, *asked, owners=owners, rarest=self.rarest)
+        request = (self.method, parameters, self.requirement, seed, self.people, self.preferences)
+        return release_rows(table, frame, schema, *request, owners=owners, rarest=self.rarest)
 
 
 def again_of(

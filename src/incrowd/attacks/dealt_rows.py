@@ -129,15 +129,15 @@ def reconstruction_from_counts(scene: Scene) -> Finding:
     target = scene.schema.target
     if target is not None and target in released.values:
         covers[target] = released.histogram(target) > 0
-    found: list[Certain] = []
+    certain: list[Certain] = []
     stated = alone = 0
     for number, size in enumerate(released.sizes.tolist()):
         attributes = _attributes(released, number, target)
         stated += size if sum(len(counts) > 1 for counts in attributes.values()) < 2 else 0
         alone += _singled_out(attributes, covers)
-        found += certain_rows(attributes, size)
-    rows, proved = len(released.classes), sum(one.least for one in found)
-    wrong = proved - _true(scene, found)
+        certain += certain_rows(attributes, size)
+    rows, proved = len(released.classes), sum(one.least for one in certain)
+    wrong = proved - _true(scene, certain)
     count, control, alone = (0, 0, 0) if wrong else (proved, stated, alone)
     words = f"{count:,} of {rows:,} rows are certain; the counts of {control:,} of them state it by themselves."
     if wrong:
@@ -194,10 +194,10 @@ def certain_rows(attributes: Mapping[str, Mapping[int, int]], rows: int) -> Iter
                 waiting.append(Certain((*record, (name, unit)), left))
 
 
-def _true(scene: Scene, found: Sequence[Certain]) -> int:
+def _true(scene: Scene, certain: Sequence[Certain]) -> int:
     """How many of the rows that would be certain are in the original."""
     claims: dict[tuple[str, ...], Counter[tuple[int, ...]]] = {}
-    for one in found:
+    for one in certain:
         names = tuple(sorted(name for name, _ in one.record))
         units = dict(one.record)
         claims.setdefault(names, Counter())[tuple(units[name] for name in names)] += one.least

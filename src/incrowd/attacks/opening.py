@@ -99,17 +99,17 @@ def open_scene(request: AttackRequest) -> Scene:
         if name not in schema.untouched:
             raise SchemaError(f"Column {name!r} is not released as it is: it cannot be what must not be inferred.")
     return Scene(
-        table,
-        source.frame,
-        schema,
-        release,
-        secret,
-        Promised() if requirement is None else Promised.by(requirement, schema.target),
-        None
+        table=table,
+        frame=source.frame,
+        schema=schema,
+        release=release,
+        sensitive=secret,
+        promised=Promised() if requirement is None else Promised.by(requirement, schema.target),
+        again=None
         if persons is not None and persons.linked
         else again_of(request, plan, certificate, requirement, schema, persons),
-        control,
-        request.origin,
+        control=control,
+        origin=request.origin,
         earlier=tuple(_frame(one, request) for one in request.earlier),
         model=_model(request.model),
         hidden=HiddenCells(tuple(request.cells), request.hider or "generic") if request.cells else None,

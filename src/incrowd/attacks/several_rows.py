@@ -146,11 +146,11 @@ def heavy_person(scene: Scene) -> Finding:
     scene.refuse_linked("so the rows of a person are read by its pseudonym")
     traced, owners = scene.traced, scene.whose
     secrets = [name for name in scene.secrets if name in traced.released.values]
-    found = {
+    guesses = {
         name: _heaviest(traced.released.classes, owners[traced.origin], traced.released.values[name])
         for name in secrets
     }
-    known = {name: both for name, both in found.items() if len(both[0])}
+    known = {name: both for name, both in guesses.items() if len(both[0])}
     if not known:
         raise CannotRunError("In no class of two persons or more has one person more rows than anybody else.")
     worst = max(known, key=lambda name: float((known[name][0] - known[name][1]).mean()))
@@ -182,5 +182,5 @@ def _heaviest(classes: Ints, persons: Ints, values: Ints) -> tuple[Floats, Float
     heaviest = rows == most[homes]
     alone = (np.bincount(homes[heaviest], minlength=height) == 1) & (np.bincount(homes, minlength=height) > 1)
     by_chance = np.bincount(homes, right, height) / np.maximum(np.bincount(homes, minlength=height), 1)
-    asked = heaviest & alone[homes]
-    return right[asked].astype(np.float64), by_chance[homes[asked]]
+    counted = heaviest & alone[homes]
+    return right[counted].astype(np.float64), by_chance[homes[counted]]

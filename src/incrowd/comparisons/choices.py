@@ -116,9 +116,9 @@ def compared_methods(
     chosen = choices([UNPROTECTED, MAJORITY, *(named or default_methods(schema, followed, preferences))])
     if followed is None:
         return chosen
-    asked = followed_choice(followed)
+    required = followed_choice(followed)
     for choice in chosen:
-        same = choice.method == asked.method and set(asked.parameters) <= set(choice.parameters)
+        same = choice.method == required.method and set(required.parameters) <= set(choice.parameters)
         if not same and not choice.is_standard:
             raise ParameterError(
                 f"{choice} does not promise what is asked of persons who are followed. Name no method."

@@ -123,19 +123,19 @@ class Comparison:
         subject = laboratory.subject
         known = (*subject.schema.quasi_identifiers, subject.target)
         return cls(
-            subject.name,
-            subject.table.height,
-            subject.target,
-            subject.schema.quasi_identifiers,
-            tuple(name for name in subject.schema.names if name not in known),
-            laboratory.setup,
-            laboratory.splitting,
-            tuple(runs),
-            subject.notices,
-            seconds,
-            measure,
-            subject.origin,
-            None if subject.persons is None else subject.persons.count,
+            name=subject.name,
+            rows=subject.table.height,
+            target=subject.target,
+            quasi_identifiers=subject.schema.quasi_identifiers,
+            free=tuple(name for name in subject.schema.names if name not in known),
+            setup=laboratory.setup,
+            splitting=laboratory.splitting,
+            runs=tuple(runs),
+            notices=subject.notices,
+            seconds=seconds,
+            measure=measure,
+            origin=subject.origin,
+            persons=None if subject.persons is None else subject.persons.count,
         )
 
     @cached_property

@@ -114,16 +114,16 @@ def _advise(summary: Summary, learner: str, k: int) -> Advice | None:
     equals = tuple(other for other in close if best.better_than(other) < SMALL)
     standard, majority = summary.unprotected(learner), summary.majority
     return Advice(
-        learner,
-        k,
-        best,
-        equals,
-        tuple(other for other in close if SMALL <= best.better_than(other) < LARGE),
-        median(chances[other] for other in equals) if equals else 0.0,
-        standard,
-        majority,
-        majority is None or best.better_than(majority) > noise(best, majority),
-        summary.tree(k),
+        learner=learner,
+        k=k,
+        best=best,
+        equals=equals,
+        unclear=tuple(other for other in close if SMALL <= best.better_than(other) < LARGE),
+        noise=median(chances[other] for other in equals) if equals else 0.0,
+        unprotected=standard,
+        majority=majority,
+        beats_majority=majority is None or best.better_than(majority) > noise(best, majority),
+        tree=summary.tree(k),
     )
 
 

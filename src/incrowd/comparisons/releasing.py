@@ -116,9 +116,9 @@ def _followed(plan: ReleasePlan, cells: pl.DataFrame, owners: Codes, risk: Relea
     tuples = keys.select(pl.struct(pl.all()).rank("dense").cast(pl.Int64)).to_series().alias("tuple")
     people = np.unique(owners, return_inverse=True)[1].astype(np.int64)
     if plan.method == KNOWN_ROWS:
-        asked = dict(plan.parameters)
-        numbers = np.bincount(people) if asked["count"] else None
-        smallest = smallest_support(tuples.to_numpy(), people, int(people.max()) + 1, asked["rows"], numbers)
+        parameters = dict(plan.parameters)
+        numbers = np.bincount(people) if parameters["count"] else None
+        smallest = smallest_support(tuples.to_numpy(), people, int(people.max()) + 1, parameters["rows"], numbers)
         return replace(risk, smallest=smallest, largest=1 / smallest)
     rows = pl.DataFrame({"person": people, "tuple": tuples})
     sizes = rows.group_by("person").agg(pl.col("tuple").sort()).group_by("tuple").len()["len"].to_numpy()

@@ -220,16 +220,16 @@ def compare(
     named |= {name: None if value is False else value for name, value in wishes.items()}
     stated, _ = beside_recipe(named, stated_by)
     question = Question(
-        methods,
-        stated.pop("ks", None),
-        learners,
-        None if protocol is None else find_protocol(protocol),
-        feeding or Feeding(),
-        seed,
-        discretize,
-        jobs,
-        measure,
-        preferences_of(stated),
+        methods=methods,
+        ks=stated.pop("ks", None),
+        learners=learners,
+        protocol=None if protocol is None else find_protocol(protocol),
+        feeding=feeding or Feeding(),
+        seed=seed,
+        discretize=discretize,
+        jobs=jobs,
+        measure=measure,
+        preferences=preferences_of(stated),
     )
     watch(Step("reading"))
     subject = read_subject(

@@ -136,7 +136,18 @@ def understand_table(
     every_notice = (*source.notices, *guessed, *doubts, *of_persons, *left_out, *notices)
     by, of = split_by and split_by.take(kept), persons and persons.take(kept)
     ranked = ranks and ranks.take(kept)
-    return Subject(shown, frame, schema, encoded, every_notice, source.origin, by, of, followed, ranked)
+    return Subject(
+        name=shown,
+        frame=frame,
+        schema=schema,
+        table=encoded,
+        notices=every_notice,
+        origin=source.origin,
+        split_by=by,
+        persons=of,
+        followed=followed,
+        order=ranked,
+    )
 
 
 def _ranks(source: Source, name: str) -> EncodedColumn:

@@ -48,14 +48,14 @@ async def columns(visit: Visit, error: str = "") -> Response:
 
 def _written_column(visit: Visit, place: int) -> dict[str, Any]:
     """What the form says of a column."""
-    said: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for key, known in (("role", Role), ("type", ColumnType)):
         text = visit.field(f"{key}:{place}") if visit.form else ""
         if text in list(known):
-            said[key] = text
+            settings[key] = text
     if visit.form and visit.field(f"order:{place}").strip():
-        said["order"] = [one.strip() for one in visit.field(f"order:{place}").split(",") if one.strip()]
-    return said
+        settings["order"] = [one.strip() for one in visit.field(f"order:{place}").split(",") if one.strip()]
+    return settings
 
 
 async def _alone(visit: Visit, known: Sequence[str], person: str) -> dict[str, Any] | None:
@@ -73,8 +73,8 @@ async def count_alone(visit: Visit) -> Response:
     facts = await visit.facts()
     if facts is None or "error" in facts:
         return visit.json(None)
-    said = {row["name"]: _written_column(visit, place) for place, row in enumerate(facts["columns"])}
-    roles = {name: one.get("role") for name, one in said.items()}
+    columns = {row["name"]: _written_column(visit, place) for place, row in enumerate(facts["columns"])}
+    roles = {name: one.get("role") for name, one in columns.items()}
     known = [name for name, role in roles.items() if role == Role.QUASI_IDENTIFIER]
     person = next((name for name, role in roles.items() if role == Role.PERSON), "")
     return visit.json(await _alone(visit, known, person))

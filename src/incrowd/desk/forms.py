@@ -152,7 +152,7 @@ def command_words(options: Iterable[Declared], texts: Mapping[str, str]) -> list
         elif kind is Kind.SWITCH:
             words.append(flag if text == "yes" else f"--no-{flag.removeprefix('--')}")
         else:
-            words += [_said(flag, line) for line in (_lines(text) if kind in _LINES else [text])]
+            words += [_word(flag, line) for line in (_lines(text) if kind in _LINES else [text])]
     return words
 
 
@@ -160,13 +160,13 @@ def _long(one: Declared) -> str:
     return next((flag for flag in one.flags if flag.startswith("--")), one.flags[0])
 
 
-def _said(flag: str, text: str) -> str:
+def _word(flag: str, text: str) -> str:
     return f"{flag}={text}" if flag.startswith("--") else f"{flag}{text}"
 
 
 def fields(
     options: Iterable[Declared],
-    said: Mapping[str, Any],
+    values: Mapping[str, Any],
     written: FilledForm | None = None,
     choices: Mapping[str, Sequence[str]] | None = None,
 ) -> list[OptionField]:
@@ -174,7 +174,7 @@ def fields(
     offered = choices or {}
     made = []
     for one in options:
-        text = written.texts.get(one.name, "") if written else text_of(one, said.get(one.name))
+        text = written.texts.get(one.name, "") if written else text_of(one, values.get(one.name))
         own = one.option.example.split("|") if one.option.kind is Kind.CHOICE else ()
         error = written.errors.get(one.name, "") if written else ""
         made.append(OptionField(one, text, tuple(offered.get(one.name, own)), error))

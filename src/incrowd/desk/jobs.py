@@ -44,7 +44,7 @@ class DeskJob:
     title: str
     words: tuple[str, ...]
     about: dict[str, Any]
-    asked: float
+    requested_at: float
 
     @property
     def stages(self) -> list[dict[str, Any]]:
@@ -134,7 +134,7 @@ class JobLine:
         number = max((job.number for job in self.all()[:1]), default=0) + 1
         folder = self.folder / f"{number:04d}"
         folder.mkdir(mode=0o700)
-        facts = {"kind": kind, "title": title, "words": list(words), "about": about, "asked": time.time()}
+        facts = {"kind": kind, "title": title, "words": list(words), "about": about, "requested_at": time.time()}
         (folder / "job.part").write_text(json.dumps(facts), encoding="utf-8")
         (folder / "job.part").replace(folder / "job.json")
         self._forget()
@@ -227,7 +227,7 @@ class JobLine:
         facts = _json(self.folder / f"{number:04d}" / "job.json")
         if facts is None:
             return None
-        about = (facts["kind"], facts["title"], tuple(facts["words"]), facts["about"], facts["asked"])
+        about = (facts["kind"], facts["title"], tuple(facts["words"]), facts["about"], facts["requested_at"])
         return DeskJob(number, self.folder / f"{number:04d}", *about)
 
     def _forget(self) -> None:

@@ -132,20 +132,20 @@ class Project:
     def files(self, endings: Sequence[str]) -> list[str]:
         """References of the files with these endings, packed ones too; nothing hidden, and not too deep."""
         kinds = (*endings, *(one + packed for one in endings for packed in PACKED))
-        found: list[str] = []
+        files: list[str] = []
         for number, root in enumerate(self.roots):
             for folder, folders, names in os.walk(root):
                 depth = len(Path(folder).relative_to(root).parts)
                 folders[:] = sorted(one for one in folders if not one.startswith(".") and depth < _DEEPEST)
                 at = Path(folder).relative_to(root)
-                found += [
+                files += [
                     f"{number}/{(at / name).as_posix()}"
                     for name in sorted(names)
                     if name.lower().endswith(kinds) and not name.startswith(".")
                 ]
-                if len(found) > _MOST_FILES:
-                    return found[:_MOST_FILES]
-        return found
+                if len(files) > _MOST_FILES:
+                    return files[:_MOST_FILES]
+        return files
 
     def tables(self) -> list[str]:
         """References of what looks like a table, those that somebody brought before those that the desk made."""

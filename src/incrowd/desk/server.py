@@ -93,8 +93,8 @@ class _Protocol(H11Protocol):
         self.loop.call_later(PATIENCE, self._give_up, transport)
 
     def _give_up(self, transport: asyncio.Transport) -> None:
-        asked: object = self.cycle
-        if asked is None:
+        request: object = self.cycle
+        if request is None:
             transport.close()
 
 

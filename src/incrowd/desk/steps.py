@@ -275,7 +275,7 @@ async def release(visit: Visit, written: FilledForm | None = None) -> Response:
     by_role = {str(role): visit.named(role) for role in Role if visit.named(role)}
     keyed = bool(visit.named(*KEYED))
     options = [*AT_RUN, *(KEYS if keyed else [])]
-    said = {"accuracy": bool(by_role.get("target"))}
+    values = {"accuracy": bool(by_role.get("target"))}
     return visit.render(
         "release.html",
         recipe=recipe,
@@ -284,7 +284,7 @@ async def release(visit: Visit, written: FilledForm | None = None) -> Response:
         proposed=visit.project.proposed(visit.table),
         needs_answer="target" in by_role and recipe.get("class_sensitive") is None,
         formats=FORMATS,
-        fields=fields(options, said, written, _offered(visit)),
+        fields=fields(options, values, written, _offered(visit)),
         **await _checked(visit),
         command=[*_plain_release(visit), "--report", "REPORT.html", "--plan", "PLAN.json", "--ledger", LEDGER],
     )

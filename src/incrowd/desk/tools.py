@@ -185,22 +185,24 @@ async def start_compare(visit: Visit) -> Response:
 async def hide(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
     """Find a row, choose cells."""
     table = visit.table if visit.field("table") else ""
-    found, asked = None, "column" in visit.query or "column" in visit.form
+    matches, searching = None, "column" in visit.query or "column" in visit.form
     names: Sequence[str] = []
     if table:
         facts = await visit.facts() or {}
         names = [row["name"] for row in facts.get("columns", ())]
         error = error or facts.get("message", "")
-    if table and asked:
-        found = await visit.ask("rows", reading=visit.reading(), column=visit.field("column"), text=visit.field("text"))
-        error = error or (found or {}).get("message", "")
-        found = found if found and "error" not in found else None
+    if table and searching:
+        matches = await visit.ask(
+            "rows", reading=visit.reading(), column=visit.field("column"), text=visit.field("text")
+        )
+        error = error or (matches or {}).get("message", "")
+        matches = matches if matches and "error" not in matches else None
     chosen = visit.form.get("cell") or ([one for one in visit.query.get("cells", "").split("\n") if one])
     return visit.render(
         "hide.html",
-        asked=asked,
+        searching=searching,
         tables=visit.project.tables(),
-        found=found,
+        matches=matches,
         names=names,
         column=visit.field("column"),
         text=visit.field("text"),

@@ -44,7 +44,7 @@ _NAMES = (
     *("person", "person_ids", "missing_persons"),
 )
 _GROUPS = (What, PersonOptions, Promise, MethodOptions)
-ASKED = {one.name: one for group in _GROUPS for one in options_of(group) if one.name in _NAMES}
+RELEASE_OPTIONS = {one.name: one for group in _GROUPS for one in options_of(group) if one.name in _NAMES}
 """The options of a release that may be parameters of a face."""
 
 
@@ -93,7 +93,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]
 
     def _recipe(self, frame: pl.DataFrame, person: str | None) -> Recipe:
         """What is asked for; every column of X that nothing is said of is one that an attacker may know."""
-        options: Any = {name: value for name in ASKED if (value := getattr(self, name, None)) is not None}
+        options: Any = {name: value for name in RELEASE_OPTIONS if (value := getattr(self, name, None)) is not None}
         options["person"] = person
         options["method"], options["parameters"] = self._method_and_parameters()
         options["target"] = self._target

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from incrowd.api import show_new_rows
 from incrowd.errors import ParameterError
 from incrowd.estimators.arrays import free_name
-from incrowd.estimators.releasing import ASKED, Releasing
+from incrowd.estimators.releasing import RELEASE_OPTIONS, Releasing
 from incrowd.methods.catalog import MethodEntry, MethodOrName
 from incrowd.recipients.cells import word_of
 from incrowd.recipients.received import ReceivedRelease
@@ -106,7 +106,7 @@ k
     The smallest number of rows that may share their released quasi-identifiers; of persons, if rows have a ``person``.
 quasi_identifiers
     The columns an attacker may know; if left out, all that ``require`` does not name.
-{asked}
+{options}
 {parameters}
 output
     What ``fit_resample`` gives. ``"decoded"``: plain rows in the columns and types of X, numbers as floats, which any
@@ -185,7 +185,7 @@ def _documentation(entry: MethodEntry) -> str:
     return _DOCUMENTATION.format(
         name=entry.name,
         summary=entry.summary,
-        asked="\n".join(ASKED[name].docs for name in _release_options(entry)),
+        options="\n".join(RELEASE_OPTIONS[name].docs for name in _release_options(entry)),
         parameters=_documented(entry.load()),
         paper=entry.paper[0].upper() + entry.paper[1:],
     )

@@ -222,7 +222,7 @@ def _without_small(steps: tuple[Step, ...], population: Population, k: int) -> _
         steps = _without_groups(steps, show, np.flatnonzero(sizes >= k).tolist())
     sizes, rows = sizes[sizes >= k], rows[sizes >= k]
     lost, alike = population.rows - int(rows.sum()), int((rows * sizes).sum())
-    return _Attempt(_told(steps, lost), lost, alike / max(1, int(rows.sum())))
+    return _Attempt(_with_loss(steps, lost), lost, alike / max(1, int(rows.sum())))
 
 
 def _rows_of_intervals(steps: Sequence[Step]) -> list[int]:
@@ -243,7 +243,7 @@ def _without_groups(steps: tuple[Step, ...], show: Show, kept: Sequence[int]) ->
     return tuple(changed.get(id(step), step) for step in steps)
 
 
-def _told(steps: tuple[Step, ...], lost: int) -> tuple[Step, ...]:
+def _with_loss(steps: tuple[Step, ...], lost: int) -> tuple[Step, ...]:
     """The steps, their reasons with one more fact: what they say of groups is from before rows were left out."""
     fact = ("rows left out in the end, of groups smaller than k", lost)
     return tuple(replace(s, facts=(*s.facts, fact)) if isinstance(s, Reasons) and lost else s for s in steps)

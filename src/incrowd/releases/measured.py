@@ -178,6 +178,6 @@ def _attacks(
         origin=None if owned is None else np.arange(table.height),
     )
     asks = {attack.name: attack.asks for attack in (*find_attacks(), *find_attacks(only))}
-    found = attack_scene(open_scene(after), only, tell)
+    released = attack_scene(open_scene(after), only, tell)
     itself = attack_scene(open_scene(before), only, lambda words: tell(f"the table itself, {words}"))
-    return attacks_of(found.to_json(), itself.to_json(), asks)
+    return attacks_of(released.to_json(), itself.to_json(), asks)

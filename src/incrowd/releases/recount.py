@@ -161,8 +161,8 @@ def _left_out(names: Sequence[str], recipe: Recipe | None) -> tuple[Check, ...]:
         faults.append(f"{whose} should be there, with pseudonyms")
     if whose in there:
         faults.append(f"pseudonyms of {whose} are released only if the recipe says keep_link: true")
-    found = [f"{len(dropped)} left out, as the recipe says"] if dropped else []
-    words = faults or found
+    summary = [f"{len(dropped)} left out, as the recipe says"] if dropped else []
+    words = faults or summary
     return (Check("columns", not faults, "; ".join(words)),) if words else ()
 
 

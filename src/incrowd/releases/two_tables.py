@@ -99,8 +99,8 @@ def _together_asked(job: Job, persons: Request, events: Request) -> list[Request
     assert job.events is not None
     if job.events.orphans == "keep":
         persons = replace(persons, persons_of=events.input)
-    asked = job.recipe.requirement
-    return [persons, replace(events, static=persons, together=asked, orphans=job.events.orphans)]
+    promise = job.recipe.requirement
+    return [persons, replace(events, static=persons, together=promise, orphans=job.events.orphans)]
 
 
 def _check(job: Job) -> None:
@@ -232,10 +232,10 @@ def _together(job: Job, held: tuple[InMemory, InMemory], own: Codes, of_events: 
         events, owners = events.reordered(kept), owners[kept]
         notices = (*notices, Notice("orphans", job.recipe.persons.column, f"{known}: left out."))
     pseudonyms = pseudonyms_of(len(own), chance(job))
-    told = tuple(notice for notice in persons.notices if notice.code != "one-row-each")
+    own_notices = tuple(notice for notice in persons.notices if notice.code != "one-row-each")
     everybody = np.arange(len(own), dtype=np.int32)
     return (
-        replace(persons, owners=everybody, pseudonyms=pseudonyms, notices=told),
+        replace(persons, owners=everybody, pseudonyms=pseudonyms, notices=own_notices),
         replace(events, owners=owners, pseudonyms=pseudonyms, notices=notices),
     )
 

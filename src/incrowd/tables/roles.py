@@ -193,13 +193,13 @@ def _repeated(name: str, again: int, schema: Schema) -> str:
             f"rows of a person finds fewer than k persons who fit them all. Leave it out; if recipients shall follow "
             f"persons: {named_option(keep_link=True)}. If you accept that: {accepted}."
         )
-    asked = f"Rows are not persons here: the {'pseudonym' if linked else 'identifier'} {name!r} repeats, "
-    asked += f"{_shared(again)}. Somebody with several rows is hidden less well than k says if k counts rows. "
+    words = f"Rows are not persons here: the {'pseudonym' if linked else 'identifier'} {name!r} repeats, "
+    words += f"{_shared(again)}. Somebody with several rows is hidden less well than k says if k counts rows. "
     if linked:
         follow = f"{named_option(person=name)} with {named_option(keep_link=True)}"
-        return f"{asked}If it says whose row it is: {follow}, in place of a pseudonym. If you accept that: {accepted}."
+        return f"{words}If it says whose row it is: {follow}, in place of a pseudonym. If you accept that: {accepted}."
     return (
-        f"{asked}If it says whose row it is, let k count persons: {named_option(person=name)}. "
+        f"{words}If it says whose row it is, let k count persons: {named_option(person=name)}. "
         f"If it does not number persons: {accepted}."
     )
 

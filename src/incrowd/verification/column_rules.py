@@ -188,13 +188,17 @@ def pseudonym_checks(
         cell = f"{column(list(columns).index(shown))}::VARCHAR"
         value, _ = _identifier(column(at), kinds[at], file.missing)
         known = f"SELECT {value} FROM {UNKEYED} UNION SELECT {column(at)}::VARCHAR FROM {UNKEYED}"
-        different, found = _row(
+        different, identifiers = _row(
             connection,
             f"count(DISTINCT {cell}), count(*) FILTER ({cell} IN (FROM ({known}) AS k(v) WHERE v IS NOT NULL))",
             "released",
         )
         finding = f"{different:,} different ones, none of which is an identifier of the input"
-        yield Check(f"{name} pseudonyms", not found, finding if not found else f"{found:,} cells are identifiers")
+        yield Check(
+            f"{name} pseudonyms",
+            not identifiers,
+            finding if not identifiers else f"{identifiers:,} cells are identifiers",
+        )
 
 
 def form_check(connection: Any, name: str, place: int) -> Check:

@@ -88,8 +88,8 @@ def _copy_duckdb(file: InputFile, copy: Path) -> None:
         columns = connection.execute(f"DESCRIBE {file.query}").fetchall()
         listed = ", ".join(f"c{place}" for place in range(len(columns)))
         cells = ", ".join(f"{_cast(f'c{place}', one[1])} AS {_quoted(one[0])}" for place, one in enumerate(columns))
-        asked = f"SELECT {cells} FROM (\n{file.query}\n) AS given({listed})"
-        connection.execute(f"COPY ({asked}) TO {text(str(copy))} (FORMAT parquet)")
+        query = f"SELECT {cells} FROM (\n{file.query}\n) AS given({listed})"
+        connection.execute(f"COPY ({query}) TO {text(str(copy))} (FORMAT parquet)")
 
 
 def _cast(cell: str, kind: str) -> str:

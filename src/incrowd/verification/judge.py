@@ -68,12 +68,12 @@ def judge(request: Request, progress: Progress | None = None) -> Verdict:
 def _required_check(request: Request) -> Check:
     """All that is promised of two tables was recounted of one of them."""
     assert request.static is not None
-    asked, own, of_persons = (
+    promised, own, of_persons = (
         frozenset[object](one.parts if isinstance(one, Together) else (one,))
         for one in (request.together, request.requirement, request.static.requirement)
     )
-    left = asked - own - of_persons
-    return Check("required of both", not left, f"{len(left)} of {len(asked)} promises are of neither table")
+    left = promised - own - of_persons
+    return Check("required of both", not left, f"{len(left)} of {len(promised)} promises are of neither table")
 
 
 def _judged(

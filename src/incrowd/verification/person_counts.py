@@ -99,14 +99,14 @@ def telling_columns_check(connection: Any, names: Sequence[str], owners: Owners,
     Where every person has one row, a column of different values tells nothing of rows that belong together.
     """
     persons = owners.everybody - owners.lost
-    asked = [place for place, name in enumerate(names) if name != beside]
-    if len(owners.released) <= persons or not asked:
+    places = [place for place, name in enumerate(names) if name != beside]
+    if len(owners.released) <= persons or not places:
         return Check("no column tells persons", True, "every person has one row")
-    about = ", ".join(f"approx_count_distinct({column(place)})" for place in asked)
+    about = ", ".join(f"approx_count_distinct({column(place)})" for place in places)
     [roughly] = ask(connection, f"SELECT {about} FROM {OWNED}")
-    near = [place for place, values in zip(asked, roughly, strict=True) if persons / 2 <= values <= persons * 2]
+    near = [place for place, values in zip(places, roughly, strict=True) if persons / 2 <= values <= persons * 2]
     telling = [names[place] for place in near if _tells(connection, column(place))]
-    finding = f"{', '.join(map(repr, telling))} has a value for each person" if telling else f"{len(asked)} columns"
+    finding = f"{', '.join(map(repr, telling))} has a value for each person" if telling else f"{len(places)} columns"
     return Check("no column tells persons", not telling, finding)
 
 

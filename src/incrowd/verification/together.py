@@ -109,8 +109,8 @@ class _Joined:
         counts = []
         for rows in (slice(None, events), slice(events, None)):
             some = [replace(one, codes=one.codes[rows]) for one in columns]
-            found = count_alone(some, len(self.owners[rows]), 0, self.owners[rows], linked=True)
-            counts.append({name: getattr(found, name) for name in _COUNTS})
+            alone = count_alone(some, len(self.owners[rows]), 0, self.owners[rows], linked=True)
+            counts.append({name: getattr(alone, name) for name in _COUNTS})
         active, idle = counts
         return {name: active[name] + idle[name] for name in _COUNTS}, active
 

@@ -188,7 +188,7 @@ class Counting:
         nothing = np.zeros(self.rows, np.int64)
         for at, cells in enumerate(self.cells):
             if cells.open.any():
-                people = self._told((), at, nothing)[1]
+                people = self._evidence((), at, nothing)[1]
                 if RARER * people.rows > (people.rows + 2) * people.errors:
                     yield NotCounted(cells.name, TOO_FEW)
 
@@ -202,8 +202,8 @@ class Counting:
         order = {name: at for at, name in enumerate([*names, *(cells.name for cells in self.cells)])}
         by.sort(key=lambda one: (-one.cells, [order[name] for name in one.columns], order[one.quasi_identifier]))
         sets, below = self._classes(narrow, back)
-        given = {cells.name: one for cells, one in zip(self.cells, back, strict=True)}
-        return _Count(sets, below, sum(int(one.sum()) for one in back), tuple(by), beyond, given)
+        cells_given_back = {cells.name: one for cells, one in zip(self.cells, back, strict=True)}
+        return _Count(sets, below, sum(int(one.sum()) for one in back), tuple(by), beyond, cells_given_back)
 
     def _by_singles(self, names: Sequence[str], at: int, by: list[GiveBack]) -> Codes:
         """For each row the set that all single columns leave of a quasi-identifier."""
@@ -233,7 +233,7 @@ class Counting:
         rows = np.flatnonzero(cells.open)
         sets = cells.allowed[rows]
         for view in self._views[name]:
-            xs, people = self._told((name,), at, view.codes)
+            xs, people = self._evidence((name,), at, view.codes)
             rules = rules_of(xs * cells.width + people.values, view.width, people)
             if rules is not None:
                 sets = joined(rules.narrowed(view.codes[rows], cells, rows), sets, cells.sets)
@@ -287,7 +287,7 @@ class Counting:
         key, cells = (*pair, at), self.cells[at]
         if key not in self._pairs:
             first, second = (self._in_pairs[name] for name in pair)
-            xs, people = self._told(pair, at, first.codes * second.width + second.codes)
+            xs, people = self._evidence(pair, at, first.codes * second.width + second.codes)
             if people is cells:
                 crowds = [self._crowd(name, at) for name in pair]
             else:
@@ -304,7 +304,7 @@ class Counting:
             self._crowds[name, at] = _crowd(column.codes, column.width, self.cells[at])
         return self._crowds[name, at]
 
-    def _told(self, columns: Sequence[str], at: int, xs: Codes) -> tuple[Codes, OpenCells]:
+    def _evidence(self, columns: Sequence[str], at: int, xs: Codes) -> tuple[Codes, OpenCells]:
         """From what it is learned what columns (``xs``) tell of a quasi-identifier: values of x, and its cells there.
 
         Rows of one person with the same x and value count once, for others predict a person's value. Who has none of

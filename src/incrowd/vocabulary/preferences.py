@@ -131,9 +131,9 @@ class Preferences:
 
     def of(self, name: str) -> tuple[tuple[str, Any], ...]:
         """What is said of a column, as plain data."""
-        said: tuple[tuple[str, Mapping[str, Any]], ...]
-        said = (("weight", self.weights), ("at_most", self.at_most), ("apart", self.apart))
-        return tuple((option, named[name]) for option, named in said if name in named)
+        options: tuple[tuple[str, Mapping[str, Any]], ...]
+        options = (("weight", self.weights), ("at_most", self.at_most), ("apart", self.apart))
+        return tuple((option, named[name]) for option, named in options if name in named)
 
     def lowest_level(self, column: Column) -> int | None:
         """The coarsest level that the column may show, as its hierarchy counts: 1 is the root; None if that may be."""
@@ -157,8 +157,8 @@ class Preferences:
     def stated(self) -> dict[str, Any]:
         """What was asked for, as plain data without values of the table: of sets that stay apart, how many."""
         number = {name: EACH_VALUE if isinstance(sets, str) else len(sets) for name, sets in self.apart.items()}
-        said = {"weights": dict(self.weights), "at_most": dict(self.at_most), "apart": number, "lose": self.lose}
-        return {name: wish for name, wish in said.items() if wish not in ({}, None)}
+        wishes = {"weights": dict(self.weights), "at_most": dict(self.at_most), "apart": number, "lose": self.lose}
+        return {name: wish for name, wish in wishes.items() if wish not in ({}, None)}
 
     def coarsest(self, column: Column) -> tuple[int, ...] | None:
         """The coarsest groups of its hierarchy that a column may show, one above each leaf; None: the root may be."""

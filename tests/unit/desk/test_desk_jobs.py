@@ -102,7 +102,7 @@ def test_a_job_of_a_desk_that_died_reads_interrupted(folder: Path) -> None:
         job = project.private / "jobs" / "0001"
         (job / "scratch").mkdir(parents=True)
         (job / "scratch" / "raw").write_text("secret", encoding="utf-8")
-        facts = {"kind": "release", "title": "t", "words": [], "about": {}, "asked": 0}
+        facts = {"kind": "release", "title": "t", "words": [], "about": {}, "requested_at": 0}
         (job / "job.json").write_text(json.dumps(facts), encoding="utf-8")
         (project.private / "incoming" / "half").write_text("secret", encoding="utf-8")
         draft = folder / "releases" / "people-1" / "recipient" / ".people.csv.incrowd"

@@ -110,14 +110,14 @@ class _Visits:
 def _people(patients: int, chance: np.random.Generator) -> _People:
     age = np.clip(np.round(chance.normal(58, 19, patients)), 18, 99).astype(np.int64)
     return _People(
-        age,
-        np.where(chance.random(patients) < 0.52, "female", "male"),
-        postcodes(patients, chance, _AREAS),
-        choose(_INSURANCES, patients, chance),
-        choose(_BLOOD_GROUPS, patients, chance),
-        _diagnoses(age, chance),
-        110 + 0.35 * age + chance.normal(0, 9, patients),
-        chance.normal(0, _FRAILTY, patients),
+        age=age,
+        sex=np.where(chance.random(patients) < 0.52, "female", "male"),
+        postcode=postcodes(patients, chance, _AREAS),
+        insurance=choose(_INSURANCES, patients, chance),
+        blood_group=choose(_BLOOD_GROUPS, patients, chance),
+        main_diagnosis=_diagnoses(age, chance),
+        pressure=110 + 0.35 * age + chance.normal(0, 9, patients),
+        frailty=chance.normal(0, _FRAILTY, patients),
     )
 
 

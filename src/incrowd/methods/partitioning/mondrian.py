@@ -217,18 +217,20 @@ def _side_by_side(dimensions: Sequence[Dimension]) -> tuple[Any, Ints]:
                 children += [base + part for part in dimension.parts(node)]
                 begin.append(len(children))
     dims = Dims(
-        np.array([d.kind for d in dimensions], np.int64),
-        np.array([d.width for d in dimensions], np.int64),
-        np.array([d.counted for d in dimensions], np.bool_),
-        offsets.astype(np.int64),
-        np.concatenate(positions),
-        np.array([d.width - 1 for d in dimensions], np.int64),
-        np.array(first, np.int64),
-        np.array(end, np.int64),
-        np.array(begin, np.int64),
-        np.array(children, np.int64),
-        np.array([d.weight for d in dimensions], np.float64),
-        np.array([-1 if d.coarsest is None else root for d, root in zip(dimensions, roots, strict=True)], np.int64),
+        kind=np.array([d.kind for d in dimensions], np.int64),
+        width=np.array([d.width for d in dimensions], np.int64),
+        counted=np.array([d.counted for d in dimensions], np.bool_),
+        offset=offsets.astype(np.int64),
+        position=np.concatenate(positions),
+        leaves=np.array([d.width - 1 for d in dimensions], np.int64),
+        first=np.array(first, np.int64),
+        end=np.array(end, np.int64),
+        begin=np.array(begin, np.int64),
+        children=np.array(children, np.int64),
+        weight=np.array([d.weight for d in dimensions], np.float64),
+        must=np.array(
+            [-1 if d.coarsest is None else root for d, root in zip(dimensions, roots, strict=True)], np.int64
+        ),
     )
     return dims, np.array(roots, np.int64)
 

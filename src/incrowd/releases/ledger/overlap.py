@@ -277,7 +277,18 @@ def _overlap(
     whole = most == len(now) == len(people.rows)
     relation = NONE if most == 0 else COMPLETE if whole else PARTIAL
     unique = side is not None or (are_unique(now) and are_unique(people.rows))
-    return Overlap(number, by, relation, most, len(now), len(people.rows), now, side, unique, rows)
+    return Overlap(
+        number=number,
+        by=by,
+        relation=relation,
+        shared=most,
+        now=len(now),
+        then=len(people.rows),
+        marks=now,
+        side=side,
+        unique=unique,
+        rows=rows,
+    )
 
 
 def _shifted(table: MarkedTable, entry: LedgerEntry, people: MarkedPeople, unmoved: int) -> Iterator[tuple[int, Shift]]:

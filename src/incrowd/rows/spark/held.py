@@ -246,7 +246,16 @@ def hold_on_spark(
             schema, meanings, further = _meanings(store.gathered(), schema, recipe, table.schema, markers)
         blocks = SparkBlocks.of(store, meanings)
         origin = Origin("Spark", table.name, missing=markers)
-        yield OnSpark(table, schema, blocks, (*notices, *further), origin, folder, hidden, closing)
+        yield OnSpark(
+            table=table,
+            schema=schema,
+            blocks=blocks,
+            notices=(*notices, *further),
+            origin=origin,
+            folder=folder,
+            hidden=hidden,
+            closing=closing,
+        )
 
 
 def _with_persons(

@@ -74,12 +74,14 @@ class OwnedRows:
             sql.max("heaviest").alias("heaviest"), sql.count(sql.lit(1)).alias("classes")
         )
         with errors_translated():
-            found = [(int(r.persons), int(r["rows"]), int(r.heaviest), int(r.classes)) for r in listed.collect()]
-        of_persons = _bars((persons, classes) for persons, _, _, classes in found)
-        share = max((heaviest / rows for _, rows, heaviest, _ in found), default=0.0)
+            classes_by_size = [
+                (int(r.persons), int(r["rows"]), int(r.heaviest), int(r.classes)) for r in listed.collect()
+            ]
+        of_persons = _bars((persons, classes) for persons, _, _, classes in classes_by_size)
+        share = max((heaviest / rows for _, rows, heaviest, _ in classes_by_size), default=0.0)
         smallest = of_persons[0][0] if of_persons else 0
         counts = PersonCounts(there, self.everybody - there, smallest, of_persons, share, self.without)
-        return replace(sizes_of(_bars((rows, classes) for _, rows, _, classes in found)), persons=counts)
+        return replace(sizes_of(_bars((rows, classes) for _, rows, _, classes in classes_by_size)), persons=counts)
 
     def _whose(self, rows: int, there: int, nobodys: int) -> Check:
         """Every released row has a person, and the persons are those the user means."""
@@ -117,8 +119,8 @@ class OwnedRows:
         each = self.frame.groupBy(column, WHOSE).agg(sql.count(sql.lit(1)).alias("n"))
         people = each.groupBy(WHOSE).agg(sql.sum("n").alias("rows"), sql.count(sql.lit(1)).alias("pairs"))
         several = sql.col("rows") > 1
-        asked = sql.sum("pairs"), sql.sum(sql.when(several, sql.col("pairs"))), sql.count(sql.when(several, 1))
-        pairs, of_several, persons = people.agg(*asked).collect()[0]
+        counts = sql.sum("pairs"), sql.sum(sql.when(several, sql.col("pairs"))), sql.count(sql.when(several, 1))
+        pairs, of_several, persons = people.agg(*counts).collect()[0]
         values = self.frame.select(column).distinct().count()
         return bool(pairs <= NEARLY * values and (of_several or 0) <= NEARLY * persons)
 
@@ -211,7 +213,16 @@ def owned_rows(
     everybody = int(plain if normalised else exact) + together
     alike = int(exact) - int(plain) if persons.ids is None else 0
     try:
-        yield OwnedRows(frame, keys, names, known, own, everybody, alike, int(missing))
+        yield OwnedRows(
+            frame=frame,
+            keys=keys,
+            names=names,
+            quasi=known,
+            numbers=own,
+            everybody=everybody,
+            alike=alike,
+            missing=int(missing),
+        )
     finally:
         frame.unpersist()
 

@@ -49,7 +49,7 @@ def coarsened(source: Source, rules: Mapping[str, str] | None, why: Mapping[str,
                 "needs. Name the text that means missing, drop the column, or coarsen it by none."
             )
         columns.append(after)
-        notices.append(_told(before[name], after, rule, (why or {}).get(name)))
+        notices.append(_notice(before[name], after, rule, (why or {}).get(name)))
     return replace(
         source,
         frame=source.frame.with_columns(columns),
@@ -150,7 +150,7 @@ def _area(cells: pl.Series) -> pl.Expr:
     return pl.when(there).then(shown)
 
 
-def _told(before: pl.Series, after: pl.Series, rule: Coarsening, why: str | None) -> Notice:
+def _notice(before: pl.Series, after: pl.Series, rule: Coarsening, why: str | None) -> Notice:
     """What a rule did."""
     cells = int((before.cast(pl.String) != after.cast(pl.String)).sum())
     nowhere = int((after == NO_AREA).sum()) if rule.kind == ZIP3 else 0

@@ -279,7 +279,15 @@ def origin_of(
     """Where a text came from, and how it is read."""
     names = layout.names if layout.headless else ()
     return Origin(
-        "csv", str(path), layout.delimiter, encoding, compression, missing, names, layout.decimal, layout.dates
+        form="csv",
+        path=str(path),
+        delimiter=layout.delimiter,
+        encoding=encoding,
+        compression=compression,
+        missing=missing,
+        names=names,
+        decimal=layout.decimal,
+        dates=layout.dates,
     )
 
 

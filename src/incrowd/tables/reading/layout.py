@@ -234,14 +234,14 @@ def find_layout(head: bytes, encoding: str, dialect: Dialect | None = None) -> L
     kept, dropped = without_pandas_index(names)
     decimal = dialect.decimal or _decimal_comma(rows, delimiter)
     return Layout(
-        tuple(names),
-        kept,
-        delimiter,
-        line_end,
-        (*notices, *dropped, *_wrong_delimiter(names, delimiter)),
-        decimal,
-        dialect.dates,
-        dialect.headless,
+        names=tuple(names),
+        kept=kept,
+        delimiter=delimiter,
+        line_end=line_end,
+        notices=(*notices, *dropped, *_wrong_delimiter(names, delimiter)),
+        decimal=decimal,
+        dates=dialect.dates,
+        headless=dialect.headless,
     )
 
 

@@ -197,8 +197,8 @@ def in_order(source: Source, schema: Schema, persons: Persons) -> tuple[Source, 
     days = since_first(source, schema, persons)
     settled = Schema(tuple(replace(one, type=ColumnType.INTEGER) if one is column else one for one in schema.columns))
     declared = tuple(one for one in source.declared if one.name != name)
-    told = Notice(DAYS, name, "released as days since the person's first row, not as dates.")
-    frame, notices = source.frame.with_columns(days), (*source.notices, told)
+    notice = Notice(DAYS, name, "released as days since the person's first row, not as dates.")
+    frame, notices = source.frame.with_columns(days), (*source.notices, notice)
     return replace(source, frame=frame, declared=declared, notices=notices), settled
 
 

@@ -248,7 +248,16 @@ def open_stream(
         origin = origin_of(path, body.layout, body.encoding, compression, markers)
         schema: dict[str, pl.DataType] = dict.fromkeys(body.layout.kept, pl.String())
         notices = (*body.layout.notices, *guess_notice(body.layout, body.encoding, dialect))
-        return Stream(body.layout.kept, schema, body.rows, body.data.size, origin, notices, (), body)
+        return Stream(
+            columns=body.layout.kept,
+            schema=schema,
+            rows=body.rows,
+            bytes=body.data.size,
+            origin=origin,
+            notices=notices,
+            declared=(),
+            _body=body,
+        )
     if kind == "Parquet":
         return _parquet(path, markers)
     if kind == "Arrow":
