@@ -133,20 +133,17 @@ def understand_table(
             column.hierarchy.encode(encoded[column.name])
     shown = name or (Path(table).name if isinstance(table, str | Path) else "your table")
     guessed = () if quasi_identifiers is not None else _guess(known)
-    every_notice = (*source.notices, *guessed, *doubts, *of_persons, *left_out, *notices)
-    by, of = split_by and split_by.take(kept), persons and persons.take(kept)
-    ranked = ranks and ranks.take(kept)
     return Subject(
         name=shown,
         frame=frame,
         schema=schema,
         table=encoded,
-        notices=every_notice,
+        notices=(*source.notices, *guessed, *doubts, *of_persons, *left_out, *notices),
         origin=source.origin,
-        split_by=by,
-        persons=of,
+        split_by=split_by and split_by.take(kept),
+        persons=persons and persons.take(kept),
         followed=followed,
-        order=ranked,
+        order=ranks and ranks.take(kept),
     )
 
 
