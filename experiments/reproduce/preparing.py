@@ -186,13 +186,21 @@ def _trials(
 
 
 def chosen_learners(experiment: Experiment, options: Options, usual: Iterable[str]) -> tuple[str, ...]:
-    """The learners to run where the paper has the usual ones."""
+    """The learners to run where the paper has the usual ones.
+
+    A name chooses the paper's learner with the paper's parameters; another learner of the same column stands in for it.
+    """
     if options.weka:
         return tuple(experiment.weka.get(name, name) for name in usual)
     if options.learners is None:
         return tuple(usual)
     own = {experiment.inducer(name): name for name in learner_names(options.learners)}
-    return tuple(own[experiment.inducer(name)] for name in usual if experiment.inducer(name) in own)
+    return tuple(_chosen(own[column], name) for name in usual if (column := experiment.inducer(name)) in own)
+
+
+def _chosen(name: str, usual: str) -> str:
+    """The learner of that name, or the paper's own where the name is a word for it."""
+    return usual if name == usual.partition("(")[0] else name
 
 
 def _check_learners(experiment: Experiment, options: Options) -> None:

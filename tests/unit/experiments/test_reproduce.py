@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from experiments.reproduce.command import EXPERIMENTS, find_experiment, reproduce
-from experiments.reproduce.experiment import Case, Experiment, Part, Point, Table, Verdict
+from experiments.reproduce.experiment import J48, LOGISTIC, Case, Experiment, Part, Point, Table, Verdict
 from experiments.reproduce.kactus import INDUCERS, KACTUS, WEKA
 from experiments.reproduce.preparing import Options, chosen_learners, prepare
 from experiments.reproduce.running import run
@@ -197,6 +197,9 @@ def test_learners_can_be_left_out_and_replaced(data):
     assert not [case for case in prepared.cases if case.algorithm == "kADET"]
     rules = Options(learners=("rules", "c45"))
     assert chosen_learners(SMALL, rules, ("c45", "part", "nb")) == ("c45", "rules")
+    assert chosen_learners(SMALL, rules, (J48, "part")) == (J48, "rules")  # the paper's parameters stay
+    logistic = Options(learners=("logistic", "weka-j48"))
+    assert chosen_learners(SMALL, logistic, (J48, LOGISTIC)) == ("weka-j48", LOGISTIC)
     weka = prepare(SMALL, Options(quick=True, weka=True), data)
     assert weka.learners(weka.cases[0]) == ("weka-j48", "weka-nb")
     with pytest.raises(ParameterError, match="has no results for 'forest'"):
