@@ -114,6 +114,14 @@ def test_awkward_tables_of_persons(engine, name, table):
             check_kept(attempt(case, k, engine, make_method(name, way), seed=3), METHODS[name])
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_blocks_that_are_worked_on_at_the_same_time_make_the_same_release(name):
+    for case in (AWKWARD["skew"], SHARED["everybody everywhere"]):
+        one, two = (attempt(case, 2, BlockedEngine(7, threads=n), make_method(name, {}), seed=3) for n in (1, 2))
+        assert one.plan == two.plan
+        assert one.draft.frame.equals(two.draft.frame)
+
+
 @BOTH
 @pytest.mark.parametrize("table", ["one person", "one row each"])
 def test_of_too_few_persons_nothing_is_released(engine, name, table):

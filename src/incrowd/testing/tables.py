@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class Case:
         """The quasi-identifiers."""
         return tuple(self.schema.quasi_identifiers)
 
-    @property
+    @cached_property
     def frame(self) -> pl.DataFrame:
         """The rows as a frame."""
         return pl.DataFrame(
@@ -55,7 +56,8 @@ class Case:
 
 
 def _nullable(column: EncodedColumn) -> pl.Series:
-    return pl.Series([None if c == column.missing_code else int(c) for c in column.codes], dtype=pl.Int64)
+    missing = column.missing_code
+    return pl.Series([None if code == missing else code for code in column.codes.tolist()], dtype=pl.Int64)
 
 
 @dataclass(frozen=True)
@@ -201,10 +203,14 @@ def new_rows(case: Case) -> tuple[EncodedTable, pl.DataFrame]:
 
 @dataclass(frozen=True)
 class BlockedEngine:
-    """Cuts a table into blocks of so many rows and works on each by itself."""
+    """Cuts a table into blocks of so many rows and works on each by itself.
+
+    One after the other: to hand a few rows to another thread takes longer than to work on them.
+    """
 
     block_rows: int = 1 << 20
     largest_sample: int = 1_000_000
+    threads: int = 1
 
     def population(
         self, table: EncodedTable, schema: Schema, randomness: Randomness, owners: Codes | None = None
@@ -213,7 +219,7 @@ class BlockedEngine:
         starts = range(0, max(table.height, 1), self.block_rows)
         ranges = [np.arange(start, min(start + self.block_rows, table.height)) for start in starts]
         whole = table if owners is None else OwnedTable(table.columns, table.height, owners)
-        blocks = LocalBlocks([len(rows) for rows in ranges], lambda place: whole.take(ranges[place]))
+        blocks = LocalBlocks([len(rows) for rows in ranges], lambda place: whole.take(ranges[place]), self.threads)
         return BlockedPopulation.of(blocks, schema, randomness, self.largest_sample, owned=owners is not None)
 
     def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
