@@ -17,12 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from incrowd.desk.recipes import PROPOSED, edited, recipe_text, with_roles_at_columns
 from incrowd.desk.security import RequestError
 from incrowd.errors import OutputError
-from incrowd.tables.options import recipe_keys
 from incrowd.tables.publishing.staging import lock, staged, sweep_abandoned
 from incrowd.vocabulary.plain_data import read_plain_yaml
-from incrowd.vocabulary.schema import Role
 
 TABLES = (
     *(".csv", ".tsv", ".txt", ".data", ".dat", ".parquet", ".arrow", ".feather", ".arff", ".jsonl", ".ndjson"),
@@ -31,17 +30,9 @@ TABLES = (
 PACKED = (".gz", ".zst")
 HIERARCHIES = (".csv", ".txt", ".yaml", ".json")
 _PRIVATE = ".incrowd-desk"
-PROPOSED = "# The roles of columns are proposals: nobody has decided on them yet."  # goes with the decision
 _OURS = ("releases", "models", "hidden", "comparisons", "risk")  # folders in which commands write
 _MOST_FILES, _DEEPEST = 2_000, 3
 _ORPHANS = 6.0  # seconds that jobs of a killed desk have to end
-_SHORT = {
-    "drop": Role.DROP,
-    "private": Role.PRIVATE,
-    "pseudonyms": Role.PSEUDONYM,
-    "shift_dates": Role.SHIFTED,
-}
-"""Settings of a recipe that are short for roles of columns."""
 
 
 class Project:
@@ -199,8 +190,10 @@ class Project:
         """Write a recipe that says something sensible, or raise what is wrong with it."""
         from incrowd.tables.recipe import parse_recipe
 
-        path, text = self.recipe_path(reference), recipe_text(data)
-        text = f"{PROPOSED}\n{text}" if proposed else text
+        path = self.recipe_path(reference)
+        text = edited(path.read_text(encoding="utf-8"), data) if path.is_file() else recipe_text(data)
+        lines = [line for line in text.splitlines() if line != PROPOSED]
+        text = "\n".join([*([PROPOSED] if proposed else []), *lines, ""])
         self.check_files(data)
         parse_recipe(text, path)
         with staged(path) as hidden:
@@ -239,39 +232,6 @@ def database_table(address: str) -> str:
 def slug(name: str) -> str:
     """A name of letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower())[:40].strip("-") or "table"
-
-
-def with_roles_at_columns(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a recipe, with the roles of its short lists at the columns themselves."""
-    columns = {name: dict(settings or {}) for name, settings in (data.get("columns") or {}).items()}
-    for key, role in _SHORT.items():
-        for name in data.get(key) or ():
-            columns.setdefault(name, {})["role"] = str(role)
-    return {**{key: value for key, value in data.items() if key not in _SHORT}, "columns": columns}
-
-
-def recipe_text(data: Mapping[str, Any]) -> str:
-    """A recipe as YAML: a line for each column, then the settings in their order.
-
-    Examples
-    --------
-    >>> print(recipe_text({"k": 5, "columns": {"age": {"role": "quasi-identifier"}}}), end="")
-    # What is released, and how: incrowd release FILE --recipe THIS --to OUT
-    columns:
-      "age": {"role": "quasi-identifier"}
-    k: 5
-    """
-    lines = ["# What is released, and how: incrowd release FILE --recipe THIS --to OUT", "columns:"]
-    lines += [f"  {_flow(name)}: {_flow(settings)}" for name, settings in (data.get("columns") or {}).items()]
-    lines = lines if data.get("columns") else lines[:1]
-    keys = [*recipe_keys(), *(key for key in data if key not in recipe_keys())]
-    lines += [f"{key}: {_flow(data[key])}" for key in keys if key != "columns" and data.get(key) is not None]
-    return "\n".join(lines) + "\n"
-
-
-def _flow(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if text.isprintable() else json.dumps(value)
 
 
 def _wait_for_lock(folder: Path) -> None:

@@ -9,12 +9,13 @@ from starlette.responses import Response
 
 from incrowd.desk.app import Visit, step_to_change
 from incrowd.desk.forms import FilledForm, changed, command_words, declared, fields, read_form
-from incrowd.desk.project import recipe_text, slug
+from incrowd.desk.project import slug
+from incrowd.desk.recipes import recipe_text
 from incrowd.desk.security import RequestError
 from incrowd.errors import IncrowdError
 from incrowd.tables.options import Book, Measuring, MethodOptions, Outputs, Promise, Reading, Run, What
 from incrowd.vocabulary.keying import KeyedColumns
-from incrowd.vocabulary.persons import PersonOptions
+from incrowd.vocabulary.persons import KNOWN_ROWS, LINKED_METHODS, PersonOptions
 from incrowd.vocabulary.schema import KEYED, Role
 
 READING = declared([Reading])
@@ -227,20 +228,23 @@ async def method(visit: Visit, written: FilledForm | None = None, error: str = "
     from incrowd.methods.catalog import METHODS
     from incrowd.tables.recipe import DEFAULT_METHOD
 
-    recipe = visit.recipe()
+    recipe, has_target = visit.recipe(), bool(visit.named(Role.TARGET))
     linked = bool(recipe.get("keep_link"))
-    entries = [entry for entry in METHODS.values() if (entry.module.startswith("incrowd.methods.histories")) is linked]
+    entries = [entry for entry in METHODS.values() if (entry.name in LINKED_METHODS) is linked]
+    possible = [entry.name for entry in entries if has_target or not entry.needs_target]
+    usual = DEFAULT_METHOD if DEFAULT_METHOD in possible else possible[0]
+    usual = KNOWN_ROWS if linked and recipe.get("known_rows") else usual
+    wished = (visit.field("method") if visit.form else "") or recipe.get("method")
     comparisons = [job for job in visit.jobs.all() if job.kind == "compare" and job.about.get("table") == visit.table]
-    finished = next((job for job in comparisons if job.answer), None)
     return visit.render(
         "method.html",
         error=error,
         entries=entries,
-        chosen=(visit.field("method") if visit.form else "") or recipe.get("method") or DEFAULT_METHOD,
-        default=DEFAULT_METHOD,
-        has_target=bool(visit.named(Role.TARGET)),
+        chosen=wished if wished in possible else usual,
+        default=usual,
+        has_target=has_target,
         fields=fields(METHOD, recipe, written),
-        comparison=finished,
+        comparison=next((job for job in comparisons if job.answer), None),
         command=_plain_release(visit),
     )
 
@@ -250,6 +254,8 @@ async def save_method(visit: Visit) -> Response:
     from incrowd.methods.catalog import METHODS
 
     written, name = read_form(METHOD, visit.form), visit.field("method")
+    if not name:
+        return await method(visit, written, "Choose a method.")
     if name not in METHODS:
         raise RequestError(400, "There is no such method.")
     if written.errors:
@@ -283,11 +289,21 @@ async def release(visit: Visit, written: FilledForm | None = None) -> Response:
         most=_MOST_SHOWN,
         proposed=visit.project.proposed(visit.table),
         needs_answer="target" in by_role and recipe.get("class_sensitive") is None,
+        needs_target=_needs_target(recipe) and "target" not in by_role,
         formats=FORMATS,
         fields=fields(options, values, written, _offered(visit)),
         **await _checked(visit),
         command=[*_plain_release(visit), "--report", "REPORT.html", "--plan", "PLAN.json", "--ledger", LEDGER],
     )
+
+
+def _needs_target(recipe: dict[str, Any]) -> bool:
+    """Whether the method of the recipe can do nothing without a class."""
+    from incrowd.methods.catalog import METHODS
+    from incrowd.tables.recipe import DEFAULT_METHOD
+
+    entry = METHODS.get(recipe.get("method") or DEFAULT_METHOD)
+    return entry is not None and entry.needs_target and not recipe.get("keep_link")
 
 
 async def start_release(visit: Visit) -> Response:

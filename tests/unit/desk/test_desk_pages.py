@@ -11,7 +11,7 @@ import pytest
 
 from incrowd.desk.app import step_to_change
 from incrowd.desk.facts import special_category
-from incrowd.desk.project import PROPOSED
+from incrowd.desk.recipes import PROPOSED
 from incrowd.desk.results import received_page
 from incrowd.tables.recipe import read_recipe
 from support.waiting import wait_until
