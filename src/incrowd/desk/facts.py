@@ -95,6 +95,14 @@ def _bars(series: pl.Series) -> list[int]:
     return [int(one) for one in known.hist(bin_count=_BARS)["count"]]
 
 
+def tables(question: dict[str, Any]) -> dict[str, Any]:
+    """The tables of a database file."""
+    from incrowd.tables.databases.reading import table_names
+    from incrowd.tables.databases.tables import DatabaseFile, TableName
+
+    return {"names": [str(TableName(name)) for name in table_names(DatabaseFile.parse(question["table"]))]}
+
+
 def preview(question: dict[str, Any]) -> dict[str, Any]:
     """The first rows; cells only where the user asked for them."""
     source = _source(question)
@@ -240,7 +248,7 @@ def _source(question: dict[str, Any]) -> Source:
 
 
 QUESTIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    one.__name__: one for one in (columns, preview, rows, persons, alone, check, hierarchy, explain, ledger)
+    one.__name__: one for one in (columns, tables, preview, rows, persons, alone, check, hierarchy, explain, ledger)
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import shlex
 import time
 from pathlib import Path
@@ -126,7 +127,9 @@ async def result(visit: Visit) -> Response:
     release = path.with_name(path.name.removesuffix(_CERTIFICATE))
     made = [one for one in visit.jobs.all() if one.about.get("certificate") == visit.field("file")]
     table_ = _table_of(visit, made[0]) if made else ""
-    give = [release, path, *sorted(release.parent.glob(f"{release.name.partition('.')[0]}.groups.*"))]
+    stem = release.name.partition(".")[0]
+    beside = release.parent.glob(f"{glob.escape(stem)}.*") if path.parent.name == "recipient" else ()  # groups, events
+    give = [*dict.fromkeys([release, path, *sorted(beside)])]
     keep = [private / "report.html", private / "plan.json", private / "attacks.html"]
     plan = private / "plan.json"
     explained = None
