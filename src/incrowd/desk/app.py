@@ -231,11 +231,13 @@ def _post(desk: Desk, handler: Handler) -> Callable[[Request], Awaitable[Respons
 
 def make_app(desk: Desk) -> Guard:
     """The application with all its pages, behind the gate."""
-    from incrowd.desk import columns, results, steps, tools
+    from incrowd.desk import columns, releasing, results, steps, tools
     from incrowd.desk.uploads import upload
 
     routes = [Route("/static/{name}", _static, methods=["GET"]), Route("/upload", upload(desk), methods=["POST"])]
-    pages: dict[tuple[str, str], Handler] = {**steps.PAGES, **columns.PAGES, **results.PAGES, **tools.PAGES}
+    pages: dict[tuple[str, str], Handler] = {}
+    for part in (steps, columns, releasing, results, tools):
+        pages.update(part.PAGES)
     for (method, path), handler in pages.items():
         wrap = _post if method == "POST" else _get
         routes.append(Route(path, wrap(desk, handler), methods=[method]))

@@ -12,8 +12,8 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 
 from incrowd.desk.app import Visit, step_to_change
 from incrowd.desk.jobs import DONE, LIVE, DeskJob
+from incrowd.desk.releasing import LEDGER
 from incrowd.desk.security import REPORT_CSP, RequestError
-from incrowd.desk.steps import LEDGER
 from incrowd.drawing.markup import Html, element, text, texts
 from incrowd.drawing.page import bullets, head, page, pairs, section, standing, table
 from incrowd.drawing.wording import Tone
