@@ -28,6 +28,7 @@ from incrowd.drawing.svg import (
 )
 
 _MARK = 6  # half the room of a mark
+_SPAN = 5  # points of accuracy that the axis has at least: smaller differences shall not look large
 _UNPROTECTED = "unprotected"
 
 
@@ -86,6 +87,7 @@ def _chart(all_: ComparedMethods, learner: str) -> Html:
     releases = [one for one in all_.releases if learner in one.accuracy]
     methods = list(dict.fromkeys(one.method for one in releases))
     standard = [100 * all_.unprotected[learner]] if learner in all_.unprotected else []
+    reached = [*standard, *(100 * one.accuracy[learner] for one in releases)]
     across = powers(log_scale([one.risk for one in releases], LEFT, WIDTH - RIGHT, 0.08))
     up, parts = plot(
         [
@@ -93,7 +95,7 @@ def _chart(all_: ComparedMethods, learner: str) -> Html:
             *(LegendEntry(name, marker(place, (10, 0))) for place, name in enumerate(methods)),
         ],
         across,
-        partial(even_scale, [*standard, *(100 * one.accuracy[learner] for one in releases)]),
+        partial(even_scale, [*reached, max(reached) - _SPAN]),
         ("average re-identification risk", "accuracy, %"),
         _percent,
     )

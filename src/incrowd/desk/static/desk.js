@@ -98,6 +98,11 @@ function followUpload(form) {
   });
 }
 
+// On a narrow screen steps and tools are strips: the page that is open is in sight.
+for (const here of document.querySelectorAll(".rail [aria-current]")) {
+  const strip = here.closest("ol, ul");
+  strip.scrollLeft = here.offsetLeft - (strip.clientWidth - here.offsetWidth) / 2;
+}
 for (const form of document.querySelectorAll("[data-columns]")) followColumns(form);
 for (const place of document.querySelectorAll("[data-job]")) followJob(place);
 for (const form of document.querySelectorAll("[data-upload]")) followUpload(form);
