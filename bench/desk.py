@@ -201,12 +201,13 @@ def _json(path: Path) -> dict[str, int]:
 
 
 def _lives(group: int) -> bool:
-    """Whether a process of a group is left that still runs."""
-    try:
-        os.killpg(group, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
+    """Whether a process of a group is left that still runs; one that has ended waits only for who started it."""
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, own = status.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[:3]
+            if int(own) == group and state != "Z":
+                return True
+    return False
 
 
 def _usual_seconds(desk: DeskProcess) -> float:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 _MOST_PAGES = 40
 _STEPS = (
-    ("main a[data-next], main .next a.button", "link"),
-    ("main .buttons button:not(.plain):not([disabled])", "button"),
-    ("main form > button:not(.plain):not([disabled])", "button"),
+    "main a[data-next], main .next a.button",
+    "main .buttons button:not(.plain):not([disabled])",
+    "main form > button:not(.plain):not([disabled])",
 )
 """What goes on, in the order in which somebody who knows nothing tries it: the one blue button of a page."""
 
@@ -66,7 +66,7 @@ class NewUser:
     """What somebody did who has read nothing: pages seen, clicks, decisions, hesitations."""
 
     page: Page
-    shots: Path | None = None
+    look: Callable[[str], None] = lambda _name: None
     pages: list[str] = field(default_factory=list)
     clicks: int = 0
     decisions: list[str] = field(default_factory=list)
@@ -84,7 +84,8 @@ class NewUser:
             self._see()
             if self.page.locator("main .standing").count() and "/result" in self.page.url:
                 return True
-            if not (self._decide() and self._go_on()):
+            self._decide()
+            if not self._go_on():
                 return False
         return False
 
@@ -95,11 +96,10 @@ class NewUser:
         self.page.wait_for_selector("h1")
         expect(self.page.locator("[data-again], [data-job]")).to_have_count(0, timeout=1000 * PATIENCE)
         self.pages.append(self.page.inner_text("h1"))
-        if self.shots is not None:
-            self.page.screenshot(path=self.shots / f"{len(self.pages):02d}.png", full_page=True)
+        self.look(f"{len(self.pages):02d}")
 
-    def _decide(self) -> bool:
-        """Do what the page asks for in place; no, if a problem is told that it gives no way to mend."""
+    def _decide(self) -> None:
+        """Do what the page advises or asks for; a problem that it tells is a hesitation."""
         for row in self.page.locator("tr[data-role]").all():
             if row.locator("td .special:visible").count() and row.get_attribute("data-role") != "drop":
                 self._choose(row.locator("select").first.get_attribute("name") or "", "drop")
@@ -111,7 +111,6 @@ class NewUser:
         problems = self.page.locator("main .problem:visible")
         for problem in problems.all():
             self.hesitations.append(f"{self.pages[-1]}: {problem.inner_text().strip()}")
-        return True
 
     def _choose(self, name: str, role: str) -> None:
         self.page.locator(f"select[name='{name}']").select_option(role)
@@ -123,7 +122,7 @@ class NewUser:
         if mend.count() and "/result" not in self.page.url:
             self._click("main .problem a")
             return True
-        for selector, _ in _STEPS:
+        for selector in _STEPS:
             if self.page.locator(f"{selector} >> visible=true").count():
                 self._click(selector)
                 return True
@@ -149,7 +148,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         begun = time.perf_counter()
         with opened_desk(Path(folder)) as address, opened_browser() as browser:
-            user = NewUser(browser.new_page(), asked.shots)
+            page, shots = browser.new_page(), asked.shots
+            user = NewUser(page)
+            if shots is not None:
+                user.look = lambda name: [page.screenshot(path=shots / f"{name}.png", full_page=True)].clear()
             reached = user.walk(address, asked.file)
             seconds = time.perf_counter() - begun
         releases = [*Path(folder).glob("releases/*/recipient/*.certificate.json")]

@@ -30,7 +30,7 @@ AT_RUN = [
 SECOND = declared([SecondTable])
 KEYS = declared([KeyedColumns], names=("key_file", "new_key"))
 FORMATS = (".csv", ".parquet", ".arrow", ".jsonl", ".arff", ".xlsx", ".sav", ".dta")
-LEDGER = "ledger"
+LEDGER, SIGNING = "ledger", "keys/signing.pem"
 _MOST_SHOWN = 12  # columns that a sentence names
 
 
@@ -47,10 +47,13 @@ async def _second_tables(visit: Visit) -> dict[str, str]:
 
 async def _options(visit: Visit) -> tuple[list[Declared], dict[str, list[str]], dict[str, str]]:
     """What a release is asked for, what is offered for it, and the tables that may be released with this one."""
+    from incrowd.report.signature import keys_folder
+
     keys = [visit.project.word(one) for one in visit.project.files((".pem", ".key"))]
+    named = sorted(one.stem for one in keys_folder().glob("*.key"))
     others = await _second_tables(visit)
     offered = {
-        "sign": keys,
+        "sign": [*named, *keys],
         "key_file": keys,
         "with_table": list(others),
         "key_column": list(visit.recipe()["columns"]),
@@ -76,6 +79,7 @@ async def release(visit: Visit, written: FilledForm | None = None, error: str = 
         formats=FORMATS,
         fields=fields(options, {"accuracy": bool(by_role.get("target"))}, written, offered),
         second={one.name for one in SECOND},
+        has_key=bool(offered["sign"]),
         **await checked(visit),
         command=[*plain_release(visit), "--report", "REPORT.html", "--plan", "PLAN.json", "--ledger", LEDGER],
     )
@@ -88,6 +92,13 @@ def _needs_target(recipe: dict[str, Any]) -> bool:
 
     entry = METHODS.get(recipe.get("method") or DEFAULT_METHOD)
     return entry is not None and entry.needs_target and not recipe.get("keep_link")
+
+
+async def make_key(visit: Visit) -> Response:
+    """Make a pair of keys to sign certificates with, in the project."""
+    (visit.project.folder / "keys").mkdir(mode=0o700, exist_ok=True)
+    job = visit.jobs.start("keys", "Make a key to sign with", ["keys", "make", SIGNING, "--json"], table=visit.table)
+    return visit.to("job", number=str(job.number))
 
 
 async def start_release(visit: Visit) -> Response:
@@ -138,4 +149,4 @@ def _recipe_of_both(visit: Visit, other: str, key: str) -> str:
     return visit.project.save_beside(f"{name}.recipe.yaml", {**asked, "columns": columns, "keep_link": True})
 
 
-PAGES = {("GET", "/release"): release, ("POST", "/release"): start_release}
+PAGES = {("GET", "/release"): release, ("POST", "/release"): start_release, ("POST", "/key"): make_key}

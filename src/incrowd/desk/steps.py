@@ -15,7 +15,7 @@ from incrowd.desk.security import RequestError
 from incrowd.errors import IncrowdError
 from incrowd.tables.databases.tables import is_database_file
 from incrowd.tables.options import MethodOptions, Promise, Reading, What
-from incrowd.vocabulary.persons import KNOWN_ROWS, LINKED_METHODS, PersonOptions
+from incrowd.vocabulary.persons import KNOWN_ROWS, WHOLE_HISTORIES, PersonOptions
 from incrowd.vocabulary.schema import Role
 
 READING = declared([Reading])
@@ -219,15 +219,14 @@ def plain_release(visit: Visit) -> list[str]:
 
 async def method(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
     """Which method, and in which form groups are released."""
-    from incrowd.methods.catalog import METHODS
+    from incrowd.methods.catalog import LINKED, METHODS
     from incrowd.tables.recipe import DEFAULT_METHOD
 
     recipe, has_target = visit.recipe(), bool(visit.named(Role.TARGET))
-    linked = bool(recipe.get("keep_link"))
-    entries = [entry for entry in METHODS.values() if (entry.name in LINKED_METHODS) is linked]
+    followed = LINKED[KNOWN_ROWS if recipe.get("known_rows") else WHOLE_HISTORIES]
+    entries = [followed] if recipe.get("keep_link") else list(METHODS.values())  # it follows from what may be followed
     possible = [entry.name for entry in entries if has_target or not entry.needs_target]
     usual = DEFAULT_METHOD if DEFAULT_METHOD in possible else possible[0]
-    usual = KNOWN_ROWS if linked and recipe.get("known_rows") else usual
     wished = (visit.field("method") if visit.form else "") or recipe.get("method")
     comparisons = [job for job in visit.jobs.all() if job.kind == "compare" and job.about.get("table") == visit.table]
     comparison = next((job for job in comparisons if job.answer), None)
@@ -247,12 +246,12 @@ async def method(visit: Visit, written: FilledForm | None = None, error: str = "
 
 async def save_method(visit: Visit) -> Response:
     """Choose it."""
-    from incrowd.methods.catalog import METHODS
+    from incrowd.methods.catalog import LINKED, METHODS
 
     written, name = read_form(METHOD, visit.form), visit.field("method")
     if not name:
         return await method(visit, written, "Choose a method.")
-    if name not in METHODS:
+    if name not in {**METHODS, **LINKED}:
         raise RequestError(400, "There is no such method.")
     if written.errors:
         return await method(visit, written)

@@ -19,7 +19,6 @@ from incrowd.models.options import MODEL
 from incrowd.releases.options import VERIFY
 from incrowd.risk.options import RISK
 from incrowd.vocabulary.option import Declared
-from incrowd.vocabulary.persons import LINKED_METHODS
 from incrowd.vocabulary.schema import Role
 
 _FROM_RECIPE = ("recipe", "hierarchies", "reading", "memory")
@@ -141,8 +140,7 @@ def _methods(visit: Visit) -> list[str]:
     from incrowd.methods.catalog import METHODS
 
     has_target = bool(visit.named(Role.TARGET))
-    usual = [one for one in METHODS.values() if one.name not in LINKED_METHODS]
-    return [one.name for one in usual if has_target or not one.needs_target]
+    return [one.name for one in METHODS.values() if has_target or not one.needs_target]
 
 
 async def compare(visit: Visit, error: str = "") -> Response:
