@@ -41,6 +41,8 @@ class Walk:
         """On light and dark, wide and narrow screens: nothing serious for axe, nothing beyond the edge."""
         expect(self.page.locator("[data-again]")).to_have_count(0, timeout=1000 * PATIENCE)
         self.page.wait_for_load_state("networkidle")
+        for report in self.page.locator("iframe").all():
+            report.scroll_into_view_if_needed()  # what is out of sight is not drawn
         for scheme in ("light", "dark"):
             self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
             for size in (WIDE, NARROW):

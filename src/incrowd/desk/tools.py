@@ -143,6 +143,12 @@ def _methods(visit: Visit) -> list[str]:
     return [one.name for one in METHODS.values() if has_target or not one.needs_target]
 
 
+def _of_table(visit: Visit, table: str) -> list[str]:
+    if not table:
+        return ["FILE"]
+    return [visit.project.word(table), "--recipe", visit.project.recipe_word(table)]
+
+
 async def compare(visit: Visit, error: str = "") -> Response:
     """Which methods, which k; and the comparisons so far."""
     table = visit.table if visit.field("table") else ""
@@ -157,7 +163,7 @@ async def compare(visit: Visit, error: str = "") -> Response:
         learners=visit.field("learners") or _LEARNERS,
         has_recipe=bool(table) and visit.project.recipe_path(table).is_file(),
         jobs=[{"job": one, "state": visit.jobs.state(one)} for one in jobs],
-        command=["compare", visit.project.word(table) if table else "FILE", "-k", "5,20"],
+        command=["compare", *_of_table(visit, table), "-k", "5,20"],
     )
 
 
