@@ -34,14 +34,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
-_FACES = {"command": False}
+_FACES = {"command": False, "desk": False}
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def speak_as_command(*, command: bool = True) -> None:
-    """Let messages name options as the command line writes them, not as Python does."""
-    _FACES["command"] = command
+def speak_as_command(*, command: bool = True, desk: bool = False) -> None:
+    """Let messages name options as the command line writes them, or as the fields of the desk do; not as Python."""
+    _FACES.update(command=command, desk=desk)
 
 
 def named_option(**options: object) -> str:
@@ -52,6 +52,8 @@ def named_option(**options: object) -> str:
     >>> named_option(rarest=10), named_option(despite_unchanged=True)
     ('rarest=10', 'despite_unchanged=True')
     """
+    if _FACES["desk"]:
+        return ", ".join(f"“{_title(name)}: {_written(value)}”" for name, value in options.items())
     if _FACES["command"]:
         return " ".join(map(_flag, options.items()))
     return ", ".join(f"{name}={value!r}" for name, value in options.items())
@@ -65,7 +67,7 @@ def reading_option(**options: object) -> str:
     >>> reading_option(encoding="latin-1", header=False)
     "reading={'encoding': 'latin-1', 'header': False}"
     """
-    return named_option(**options) if _FACES["command"] else named_option(reading=options)
+    return named_option(**options) if _FACES["command"] or _FACES["desk"] else named_option(reading=options)
 
 
 def option_name(argument: str, flag: str) -> str:
@@ -76,15 +78,26 @@ def option_name(argument: str, flag: str) -> str:
     >>> option_name("weights", "--weight")
     'weights'
     """
+    if _FACES["desk"]:
+        return f"“{_title(argument.partition('=')[0])}”"
     return flag if _FACES["command"] else argument
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize() if len(name) > 1 else name
+
+
+def _written(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _flag(option: tuple[str, object]) -> str:
     name, value = option[0].replace("_", "-"), option[1]
     if isinstance(value, bool):
         return f"--{'' if value else 'no-'}{name}"
-    written = ",".join(value) if isinstance(value, list | tuple) else str(value)
-    return f"{'-' if len(name) == 1 else '--'}{name} {shlex.quote(written)}"
+    return f"{'-' if len(name) == 1 else '--'}{name} {shlex.quote(_written(value))}"
 
 
 class IncrowdError(Exception):

@@ -1,7 +1,11 @@
-"""The desk in a real browser: a new user's way from a table to a verified release, on every screen."""
+"""The desk in a real browser: a new user's way from a table to a verified release, on every screen and on paper.
+
+Pictures of every page are written to the folder that INCROWD_SHOTS names, to be looked at; else to a temporary one.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,25 +14,26 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect, sync_playwright
+from bench.people import stand_in
+from playwright.sync_api import Page, expect
 
-from support.chromium import find_chromium
+from support.hospital import export
+from support.new_user import NewUser, opened_browser, opened_desk
 from support.waiting import PATIENCE
-from unit.cli.test_messy_files import HEADER, patients, put
 
 RULES = {
     "light": {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]},
     "dark": {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}},
 }
 """What axe looks for on a light screen, and on a dark one: there only colours are others."""
-WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 375, "height": 800}
+WIDE, NARROW, PAPER = ({"width": width, "height": 900} for width in (1280, 375, 794))
 
 
 class Walk:
     """A desk for a folder, and a browser on it that looks at every page."""
 
-    def __init__(self, page: Page, address: str, folder: Path) -> None:
-        self.page, self.address, self.folder = page, address, folder
+    def __init__(self, page: Page, address: str, shots: Path, folder: Path) -> None:
+        self.page, self.address, self.shots, self.folder = page, address, shots, folder
         self.base = address.partition("/enter")[0]
         self.requests: list[str] = []
         self.complaints: list[str] = []
@@ -39,13 +44,22 @@ class Walk:
     def look(self, name: str) -> None:
         """On light and dark, wide and narrow screens: nothing serious for axe, nothing beyond the edge."""
         expect(self.page.locator("[data-again]")).to_have_count(0, timeout=1000 * PATIENCE)
+        self.page.wait_for_load_state("networkidle")
+        for report in self.page.locator("iframe").all():
+            report.scroll_into_view_if_needed()  # what is out of sight is not drawn
         for scheme, rules in RULES.items():
             self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
             for size in (WIDE, NARROW):
                 self.page.set_viewport_size(size)  # type: ignore[arg-type]
+                self.page.screenshot(path=self.shots / f"{name}-{scheme}-{size['width']}.png", full_page=True)
                 assert not self.page.evaluate("document.documentElement.scrollWidth > innerWidth"), (name, size)
             found = Axe().run(self.page, options=rules).response["violations"]
             assert not found, (name, scheme, [(one["impact"], one["id"], one["nodes"][0]["html"]) for one in found])
+        self.page.set_viewport_size(PAPER)  # type: ignore[arg-type]
+        self.page.emulate_media(media="print", color_scheme="light")
+        self.page.screenshot(path=self.shots / f"{name}-print.png", full_page=True)
+        assert not self.page.locator(".rail").is_visible()
+        self.page.emulate_media(media="screen")
         self.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
 
     def go_on(self, words: str, until: str, name: str) -> None:
@@ -78,27 +92,16 @@ class Walk:
 
 
 @pytest.fixture
-def walk(tmp_path: Path) -> Iterator[Walk]:
+def walk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Walk]:
     folder = tmp_path / "project"
     folder.mkdir()
-    command = [sys.executable, "-m", "incrowd", "desk", str(folder), "--no-browser"]
-    desk = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert desk.stdout is not None
-    address = desk.stdout.readline().strip()
-    chromium = find_chromium()
-    assert chromium, "Chromium is not installed; `make test` sees to it."
-    flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-    try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=chromium, args=flags)
-            made = Walk(browser.new_page(), address, folder)
-            yield made
-            assert all(url.startswith((made.base, "data:")) for url in made.requests)
-            assert made.complaints == []
-            browser.close()
-    finally:
-        desk.terminate()
-        desk.communicate()
+    shots = Path(os.environ.get("INCROWD_SHOTS") or tmp_path / "shots") / request.node.name.removeprefix("test_")
+    shots.mkdir(parents=True, exist_ok=True)
+    with opened_desk(folder) as address, opened_browser() as browser:
+        made = Walk(browser.new_page(), address, shots, folder)
+        yield made
+        assert all(url.startswith((made.base, "data:")) for url in made.requests)
+        assert made.complaints == []
 
 
 def verify(file: Path) -> Any:
@@ -154,25 +157,57 @@ def test_visits_count_persons(walk: Walk) -> None:
 
 
 @pytest.mark.slow
-def test_a_messy_file_is_brought_read_and_released(walk: Walk, tmp_path: Path) -> None:
+def test_a_hospitals_file_is_mended_as_the_desk_says_compared_and_released(walk: Walk, tmp_path: Path) -> None:
+    """What cannot be read is told with what to do; the rest is read as it is, and every guess can be changed."""
     page = walk.page
-    put(tmp_path / "Patienten 2021.csv", [HEADER, *patients()])
-    page.goto(walk.address)
-    page.set_input_files("input[type=file]", tmp_path / "Patienten 2021.csv")
-    walk.go_on("Copy it into the project", "a.button", "data-messy")
-    assert page.input_value("#delimiter") == ";"
-    assert page.input_value("#encoding") == "cp1252"
-    assert page.input_value("#decimal") == "comma"
+    file = tmp_path / "Patienten 2021.csv"
+    for titles, twice, told in ((True, True, "line 4 has the names"), (False, True, "have the same name")):
+        file.write_bytes(export(titles=titles, twice=twice))
+        page.goto(walk.address if titles else walk.base)
+        page.set_input_files("input[type=file]", file)
+        walk.go_on("Copy it into the project", ".problem", f"data-refused-{titles:d}")
+        assert told in page.inner_text(".problem")
+    file.write_bytes(export(titles=False, twice=False))
+    page.goto(walk.base)
+    page.set_input_files("input[type=file]", file)
+    walk.go_on("Copy it into the project", "a.button", "data")
+    assert [page.input_value(f"#{name}") for name in ("delimiter", "encoding", "decimal")] == [";", "cp1252", "comma"]
+    assert "--" not in page.inner_text(".note >> nth=0")
     page.fill("#delimiter", ",")
-    walk.go_on("Read it like this", ".problem", "data-refused")
+    walk.go_on("Read it like this", ".problem", "data-wrong")
     assert page.input_value("#delimiter") == ","
     page.fill("#delimiter", ";")
     walk.go_on("Read it like this", "a.button", "")
-    walk.go_on("Yes, that is right: go on", "h1:has-text('person')", "")
-    walk.go_on("Keep this, and go on", ".alone strong", "columns-messy")
-    walk.set_role("Diagnose", "target")
+    walk.go_on("Yes, that is right: go on", "h1:has-text('person')", "people")
+    walk.go_on("Keep this, and go on", ".alone strong", "columns")
+    for column, role in (("Diagnose", "target"), ("Aufnahme", "drop"), ("Bemerkung", "drop"), ("Kosten", "drop")):
+        walk.set_role(column, role)
+    walk.go_on("Keep this, and go on", "h1:has-text('promise')", "promise")
+    walk.open(f"/compare?{page.url.partition('?')[2]}", "h1", "compare")
+    page.fill("#k", "5")
+    page.fill("#learners", "c45")
+    walk.go_on("Compare on", "iframe.report", "answer-compare")
+    walk.go_on("Choose a method", "figure svg", "method-compared")
+    assert page.locator(".chart-and-table .point").count() >= 4  # two methods, in the legend and in the chart
+    walk.open(f"/columns?{page.url.partition('?')[2]}", ".alone strong", "columns-decided")
     walk.release("yes")
     assert "t-equal" in page.inner_text("main") or "closeness" in page.inner_text(".standing")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["hospital", "adult"])
+def test_a_new_user_gets_to_a_release_without_a_halt(walk: Walk, tmp_path: Path, kind: str) -> None:
+    """They click what is to be seen and believe what pages say; nothing sends them back."""
+    file = tmp_path / "export.csv"
+    if kind == "hospital":
+        file.write_bytes(export(titles=False, twice=False))
+    else:
+        stand_in().head(3000).write_csv(file)
+    user = NewUser(walk.page, walk.look)
+    assert user.walk(walk.address, file), user.hesitations
+    assert user.hesitations == []
+    assert user.clicks - 2 * len(user.decisions) <= 12
+    assert verify(next(walk.folder.glob("releases/*/recipient/*.csv"))).returncode in (0, 2)  # persons are not released
 
 
 @pytest.mark.slow

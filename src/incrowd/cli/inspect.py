@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,6 +27,7 @@ from incrowd.cli.shared import (
 )
 from incrowd.errors import reading_option
 from incrowd.tables.options import Reading
+from incrowd.tables.reading.dialect import GUESSED
 from incrowd.vocabulary.forms import MISSING_MARKERS
 from incrowd.vocabulary.option import part
 from incrowd.vocabulary.schema import Column, Role, Schema
@@ -60,7 +61,7 @@ def inspect(
     if recipe:
         with staged(recipe, replace=replace) as hidden:
             hidden.write_text(_first_line(recipe) + draft.recipe, encoding="utf-8")
-    schema, rows, notices = draft.schema, draft.columns, draft.notices
+    schema, rows, notices = draft.schema, draft.columns, [*draft.notices, *_words_of_guesses(draft)]
     height = draft.source.frame.height
     distinct = {row["name"]: row["distinct"] for row in rows}
     if json:
@@ -93,6 +94,7 @@ class TableDraft:
     source: Source
     schema: Schema
     notices: list[str]
+    guesses: Mapping[str, Any]  # how it was read without a word of the user, and by no more than likelihood
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -139,13 +141,20 @@ def drafted(named: Any, target: str | None, options: dict[str, Any], show: Calla
     show("looking at every column")
     draft = with_person(draft_schema(source, target=target), source)
     schema = Schema(tuple(_without_empty(column, source) for column in draft.columns))
-    notices = grouped(source.notices)
-    if words:
-        guesses = ", ".join(repr(word) for word in words)
+    guesses: dict[str, Any] = {"missing": list(words)} if words else {}
+    if any(one.code == GUESSED for one in source.notices):
+        read_as = {"encoding": source.origin.encoding, "decimal": source.origin.decimal}
+        guesses |= {name: value for name, value in read_as.items() if value and name not in options}
+    return TableDraft(source, schema, grouped(one for one in source.notices if one.code != GUESSED), guesses)
+
+
+def _words_of_guesses(draft: TableDraft) -> Iterator[str]:
+    """What was guessed, and how to settle it."""
+    yield from (str(one) for one in draft.source.notices if one.code == GUESSED)
+    if words := draft.guesses.get("missing"):
         missing = " ".join(reading_option(missing=word) for word in words)
         mean = "means" if len(words) == 1 else "mean"
-        notices.append(f"That {guesses} {mean} missing is a guess. A release needs the recipe, or {missing}")
-    return TableDraft(source, schema, notices)
+        yield f"That {', '.join(map(repr, words))} {mean} missing is a guess. A release needs the recipe, or {missing}"
 
 
 def _released(where: list[str], schema: Schema) -> list[str]:

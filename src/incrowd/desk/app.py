@@ -18,7 +18,8 @@ from starlette.routing import Route
 
 from incrowd.desk.asking import Answer, Asker
 from incrowd.desk.jobs import LIVE, JobLine
-from incrowd.desk.project import Project, is_address, with_roles_at_columns
+from incrowd.desk.project import Project, is_address, slug
+from incrowd.desk.recipes import with_roles_at_columns
 from incrowd.desk.security import Gate, Guard, RequestError, parse_form
 from incrowd.drawing.palette import page_style
 from incrowd.errors import IncrowdError
@@ -124,6 +125,7 @@ class Visit:
             recipe = self.project.recipe(self.table)
             if recipe is None or not recipe["columns"]:
                 draft = with_roles_at_columns(read_plain_yaml(answer["recipe"], "The draft"))
+                draft = {key: draft[key] for key in ("columns", "reading") if key in draft}  # the rest is to be decided
                 settings = {**draft, **{k: v for k, v in (recipe or {}).items() if v}}
                 self.project.save_recipe(self.table, settings, proposed=True)
                 self.desk.asker.remember(answer, "columns", self.table, reading=self.reading())
@@ -181,14 +183,15 @@ class Visit:
         except IncrowdError:
             return {}
         roles = [one.get("role") for one in recipe["columns"].values()]
-        known, target = Role.QUASI_IDENTIFIER in roles, Role.TARGET in roles
-        stem = self.project.label(table).partition(".")[0]
-        made = (self.project.folder / "releases").glob(f"{stem}-*/recipient/*.certificate.json")
+        decided = Role.QUASI_IDENTIFIER in roles and not self.project.proposed(table)
+        answered = Role.TARGET not in roles or recipe.get("class_sensitive") is not None
+        stem = slug(self.project.label(table).partition(".")[0])
+        made = (self.project.folder / "releases").glob(f"{stem}-[0-9]*/recipient/*.certificate.json")
         return {
             "data": bool(recipe["columns"]),
-            "people": bool(recipe["columns"]),
-            "columns": known and not self.project.proposed(table),
-            "promise": known and (not target or recipe.get("class_sensitive") is not None),
+            "people": decided,
+            "columns": decided,
+            "promise": decided and answered and bool(recipe.get("k")),
             "method": bool(recipe.get("method")),
             "release": any(made),
         }
@@ -228,11 +231,13 @@ def _post(desk: Desk, handler: Handler) -> Callable[[Request], Awaitable[Respons
 
 def make_app(desk: Desk) -> Guard:
     """The application with all its pages, behind the gate."""
-    from incrowd.desk import columns, results, steps, tools
+    from incrowd.desk import columns, releasing, results, steps, tools
     from incrowd.desk.uploads import upload
 
     routes = [Route("/static/{name}", _static, methods=["GET"]), Route("/upload", upload(desk), methods=["POST"])]
-    pages: dict[tuple[str, str], Handler] = {**steps.PAGES, **columns.PAGES, **results.PAGES, **tools.PAGES}
+    pages: dict[tuple[str, str], Handler] = {}
+    for part in (steps, columns, releasing, results, tools):
+        pages.update(part.PAGES)
     for (method, path), handler in pages.items():
         wrap = _post if method == "POST" else _get
         routes.append(Route(path, wrap(desk, handler), methods=[method]))

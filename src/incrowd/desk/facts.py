@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import IncrowdError, describe_failure, is_panic, speak_as_command
+from incrowd.tables.reading.dialect import GUESSED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,6 +36,9 @@ _SPECIAL = {
     "offences": "crime conviction offence offense vorstrafe condamnation condena",
 }
 """Special categories of the GDPR (articles 9 and 10), and words in the names of columns that point to them."""
+
+
+_OF_READING = (GUESSED, "missing-marker")  # notices that the page of the data has
 
 
 def special_category(name: str) -> str | None:
@@ -63,8 +67,14 @@ def columns(question: dict[str, Any]) -> dict[str, Any]:
     may_be_persons = [
         row["name"] for row in rows if row["role"] in (Role.PERSON, Role.IDENTIFIER) or _may_number(row, frame.height)
     ]
-    facts = {"rows": frame.height, "columns": rows, "notices": draft.notices, "reading": draft.reading}
-    return {**facts, "recipe": draft.recipe, "persons": may_be_persons, "form": draft.source.origin.form}
+    facts = {"rows": frame.height, "columns": rows, "notices": draft.notices, "guesses": draft.guesses}
+    return {
+        **facts,
+        "reading": draft.reading,
+        "recipe": draft.recipe,
+        "persons": may_be_persons,
+        "form": draft.source.origin.form,
+    }
 
 
 def _may_number(row: dict[str, Any], height: int) -> bool:
@@ -83,6 +93,14 @@ def _bars(series: pl.Series) -> list[int]:
         return [int(one) for one in counts]
     known = numbers.drop_nulls()
     return [int(one) for one in known.hist(bin_count=_BARS)["count"]]
+
+
+def tables(question: dict[str, Any]) -> dict[str, Any]:
+    """The tables of a database file."""
+    from incrowd.tables.databases.reading import table_names
+    from incrowd.tables.databases.tables import DatabaseFile, TableName
+
+    return {"names": [str(TableName(name)) for name in table_names(DatabaseFile.parse(question["table"]))]}
 
 
 def preview(question: dict[str, Any]) -> dict[str, Any]:
@@ -187,7 +205,8 @@ def check(question: dict[str, Any]) -> dict[str, Any]:
     table = table_at(question["table"])
     job = Job(query_of(table) or table, recipe, Targets(), recipe_path=Path(question["recipe"]))
     with hold(job) as (settled, held, _):
-        notices = [*held.notices, *possible(settled, held)]
+        read = (one for one in held.notices if one.code not in _OF_READING)
+        notices = [*read, *possible(settled, held)]
     return {"possible": True, "notices": grouped(notices)}
 
 
@@ -229,7 +248,7 @@ def _source(question: dict[str, Any]) -> Source:
 
 
 QUESTIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    one.__name__: one for one in (columns, preview, rows, persons, alone, check, hierarchy, explain, ledger)
+    one.__name__: one for one in (columns, tables, preview, rows, persons, alone, check, hierarchy, explain, ledger)
 }
 
 
@@ -238,7 +257,7 @@ def main() -> None:
     question = json.load(sys.stdin)
     out, sys.stdout = sys.stdout, sys.stderr
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    speak_as_command()
+    speak_as_command(desk=True)
     try:
         answer = QUESTIONS[question["ask"]](question)
     except IncrowdError as error:

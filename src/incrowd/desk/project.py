@@ -1,7 +1,8 @@
 """A project is a folder; its files are all that the desk knows: tables, recipes, releases, reports, the ledger.
 
 A table is named by a short reference: the number of a folder that was named at the start, and the way from there
-(``0/patients.csv``), or the address of a table on a server. Nothing outside these folders is read or written.
+(``0/patients.csv``, ``0/clinic.db?table=visits``), or the address of a table on a server. Nothing outside these folders
+is read or written.
 """
 
 from __future__ import annotations
@@ -17,31 +18,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from incrowd.desk.recipes import PROPOSED, edited, recipe_text, with_roles_at_columns
 from incrowd.desk.security import RequestError
 from incrowd.errors import OutputError
-from incrowd.tables.options import recipe_keys
+from incrowd.tables.databases.tables import DATABASE_FILES, DatabaseFile, is_database_file
 from incrowd.tables.publishing.staging import lock, staged, sweep_abandoned
 from incrowd.vocabulary.plain_data import read_plain_yaml
-from incrowd.vocabulary.schema import Role
 
 TABLES = (
     *(".csv", ".tsv", ".txt", ".data", ".dat", ".parquet", ".arrow", ".feather", ".arff", ".jsonl", ".ndjson"),
     *(".xlsx", ".xls", ".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"),
+    *DATABASE_FILES,
 )
 PACKED = (".gz", ".zst")
 HIERARCHIES = (".csv", ".txt", ".yaml", ".json")
 _PRIVATE = ".incrowd-desk"
-PROPOSED = "# The roles of columns are proposals: nobody has decided on them yet."  # goes with the decision
 _OURS = ("releases", "models", "hidden", "comparisons", "risk")  # folders in which commands write
 _MOST_FILES, _DEEPEST = 2_000, 3
+_OF_DATABASE = "?table="
 _ORPHANS = 6.0  # seconds that jobs of a killed desk have to end
-_SHORT = {
-    "drop": Role.DROP,
-    "private": Role.PRIVATE,
-    "pseudonyms": Role.PSEUDONYM,
-    "shift_dates": Role.SHIFTED,
-}
-"""Settings of a recipe that are short for roles of columns."""
 
 
 class Project:
@@ -91,6 +86,7 @@ class Project:
     def locate(self, reference: str) -> Path:
         """The file of a reference: an ordinary one, in the folders that were named, wherever links lead."""
         number, _, way = reference.partition("/")
+        way = way.partition(_OF_DATABASE)[0] if is_database_file(way) else way
         if not (number.isdecimal() and int(number) < len(self.roots)) or not way or "\0" in way:
             raise RequestError(404, "There is no such file in the folders of this desk.")
         root = self.roots[int(number)]
@@ -116,11 +112,12 @@ class Project:
             return reference
         path = self.locate(reference)
         word = path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else str(path)
-        return f"./{word}" if word.startswith("-") else word
+        word = f"./{word}" if word.startswith("-") else word
+        return f"{word}{_OF_DATABASE}{table}" if (table := database_table(reference)) else word
 
     def label(self, reference: str) -> str:
         """What people call the table."""
-        return database_table(reference) if is_address(reference) else self.locate(reference).name
+        return database_table(reference) or ("table" if is_address(reference) else self.locate(reference).name)
 
     def stamp(self, reference: str) -> list[Any]:
         """What changes when the table changes; of a table on a server nobody knows."""
@@ -197,14 +194,18 @@ class Project:
 
     def save_recipe(self, reference: str, data: Mapping[str, Any], *, proposed: bool = False) -> None:
         """Write a recipe that says something sensible, or raise what is wrong with it."""
-        from incrowd.tables.recipe import parse_recipe
-
-        path, text = self.recipe_path(reference), recipe_text(data)
-        text = f"{PROPOSED}\n{text}" if proposed else text
+        path = self.recipe_path(reference)
+        text = edited(path.read_text(encoding="utf-8"), data) if path.is_file() else recipe_text(data)
+        lines = [line for line in text.splitlines() if line != PROPOSED]
+        text = "\n".join([*([PROPOSED] if proposed else []), *lines, ""])
         self.check_files(data)
-        parse_recipe(text, path)
-        with staged(path) as hidden:
-            hidden.write_text(text, encoding="utf-8")
+        _write_recipe(path, text)
+
+    def save_beside(self, name: str, data: Mapping[str, Any]) -> str:
+        """Write a recipe that is made of others, or raise what is wrong with it; how commands name it."""
+        self.check_files(data)
+        _write_recipe(self.folder / name, recipe_text(data))
+        return name
 
     def check_files(self, data: Mapping[str, Any]) -> None:
         """Refuse a recipe that names files outside the folders of this desk."""
@@ -225,53 +226,30 @@ class Project:
         return data if isinstance(data, dict) else None
 
 
+def _write_recipe(path: Path, text: str) -> None:
+    from incrowd.tables.recipe import parse_recipe
+
+    parse_recipe(text, path)
+    with staged(path) as hidden:
+        hidden.write_text(text, encoding="utf-8")
+
+
 def is_address(reference: str) -> bool:
     """Whether a table is on a server."""
     return reference.lower().startswith(("postgresql://", "postgres://"))
 
 
-def database_table(address: str) -> str:
-    """The table that an address names, for the screen: nothing of the server."""
-    match = re.search(r"[?&]table=([^&]+)", address)
-    return match[1] if match else "table"
+def database_table(reference: str) -> str:
+    """The table of a database that a reference names, for the screen: nothing of the server. Empty if there is none."""
+    if is_address(reference):
+        match = re.search(r"[?&]table=([^&]+)", reference)
+        return match[1] if match else ""
+    return str(DatabaseFile.parse(reference).table or "") if is_database_file(reference) else ""
 
 
 def slug(name: str) -> str:
     """A name of letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower())[:40].strip("-") or "table"
-
-
-def with_roles_at_columns(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a recipe, with the roles of its short lists at the columns themselves."""
-    columns = {name: dict(settings or {}) for name, settings in (data.get("columns") or {}).items()}
-    for key, role in _SHORT.items():
-        for name in data.get(key) or ():
-            columns.setdefault(name, {})["role"] = str(role)
-    return {**{key: value for key, value in data.items() if key not in _SHORT}, "columns": columns}
-
-
-def recipe_text(data: Mapping[str, Any]) -> str:
-    """A recipe as YAML: a line for each column, then the settings in their order.
-
-    Examples
-    --------
-    >>> print(recipe_text({"k": 5, "columns": {"age": {"role": "quasi-identifier"}}}), end="")
-    # What is released, and how: incrowd release FILE --recipe THIS --to OUT
-    columns:
-      "age": {"role": "quasi-identifier"}
-    k: 5
-    """
-    lines = ["# What is released, and how: incrowd release FILE --recipe THIS --to OUT", "columns:"]
-    lines += [f"  {_flow(name)}: {_flow(settings)}" for name, settings in (data.get("columns") or {}).items()]
-    lines = lines if data.get("columns") else lines[:1]
-    keys = [*recipe_keys(), *(key for key in data if key not in recipe_keys())]
-    lines += [f"{key}: {_flow(data[key])}" for key in keys if key != "columns" and data.get(key) is not None]
-    return "\n".join(lines) + "\n"
-
-
-def _flow(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if text.isprintable() else json.dumps(value)
 
 
 def _wait_for_lock(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import shlex
 import time
 from pathlib import Path
@@ -11,8 +12,8 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 
 from incrowd.desk.app import Visit, step_to_change
 from incrowd.desk.jobs import DONE, LIVE, DeskJob
+from incrowd.desk.releasing import LEDGER, SIGNING
 from incrowd.desk.security import REPORT_CSP, RequestError
-from incrowd.desk.steps import LEDGER
 from incrowd.drawing.markup import Html, element, text, texts
 from incrowd.drawing.page import bullets, head, page, pairs, section, standing, table
 from incrowd.drawing.wording import Tone
@@ -73,6 +74,8 @@ def _next(one: DeskJob, state: str) -> dict[str, str] | None:
         return {"path": "result", "words": "See the result", "query": f"file={_quoted(about['certificate'])}"}
     if one.kind == "demo":
         return {"path": "data", "words": "Begin with this table", "query": f"table={_quoted(about['table'])}"}
+    if one.kind == "keys":
+        return {"path": "release", "words": "Choose it to sign with", "query": f"table={_quoted(about['table'])}"}
     if one.kind == "hierarchy":
         keys = "&".join(f"{key}={_quoted(str(about[key]))}" for key in ("table", "column", "file"))
         return {"path": "hierarchy", "words": "Look at the hierarchy", "query": keys}
@@ -126,7 +129,11 @@ async def result(visit: Visit) -> Response:
     release = path.with_name(path.name.removesuffix(_CERTIFICATE))
     made = [one for one in visit.jobs.all() if one.about.get("certificate") == visit.field("file")]
     table_ = _table_of(visit, made[0]) if made else ""
-    give = [release, path, *sorted(release.parent.glob(f"{release.name.partition('.')[0]}.groups.*"))]
+    stem = release.name.partition(".")[0]
+    beside = release.parent.glob(f"{glob.escape(stem)}.*") if path.parent.name == "recipient" else ()  # groups, events
+    give = [*dict.fromkeys([release, path, *sorted(beside)])]
+    public = visit.project.folder / f"{SIGNING}.pub"
+    give += [public] * ("signature" in certificate)
     keep = [private / "report.html", private / "plan.json", private / "attacks.html"]
     plan = private / "plan.json"
     explained = None
@@ -197,7 +204,8 @@ async def attack(visit: Visit) -> Response:
 def _given_out(visit: Visit) -> Path:
     path = visit.project.locate(visit.field("file"))
     allowed = [visit.project.folder / one for one in _MADE]
-    if not any(path.is_relative_to(one) for one in allowed):
+    is_public = path == visit.project.folder / f"{SIGNING}.pub"
+    if not (is_public or any(path.is_relative_to(one) for one in allowed)):
         raise RequestError(403, "The desk gives out only what it made.")
     return path
 

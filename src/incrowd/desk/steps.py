@@ -1,21 +1,22 @@
-"""The way through: data, who is a person, (columns,) promise, method and form, release. Each step edits the recipe."""
+"""The way to a release: data, who is a person, (columns,) promise, method and form. Each step edits the recipe."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from starlette.responses import Response
 
 from incrowd.desk.app import Visit, step_to_change
-from incrowd.desk.forms import FilledForm, changed, command_words, declared, fields, read_form
-from incrowd.desk.project import recipe_text, slug
+from incrowd.desk.charts import compared
+from incrowd.desk.forms import FilledForm, changed, declared, fields, read_form
+from incrowd.desk.project import database_table
+from incrowd.desk.recipes import recipe_text
 from incrowd.desk.security import RequestError
 from incrowd.errors import IncrowdError
-from incrowd.tables.options import Book, Measuring, MethodOptions, Outputs, Promise, Reading, Run, What
-from incrowd.vocabulary.keying import KeyedColumns
-from incrowd.vocabulary.persons import PersonOptions
-from incrowd.vocabulary.schema import KEYED, Role
+from incrowd.tables.databases.tables import is_database_file
+from incrowd.tables.options import MethodOptions, Promise, Reading, What
+from incrowd.vocabulary.persons import KNOWN_ROWS, WHOLE_HISTORIES, PersonOptions
+from incrowd.vocabulary.schema import Role
 
 READING = declared([Reading])
 PEOPLE = declared([PersonOptions, What], without=("person",))
@@ -25,18 +26,7 @@ PROMISE = declared([What], names=("preset",)) + declared(
 )
 SIZE = declared([Promise], names=("k", "class_sensitive"))
 METHOD = declared([MethodOptions], without=("method",))
-AT_RUN = [
-    *declared([Outputs], names=("responsible", "sign", "share_hierarchies")),
-    *declared([Measuring]),
-    *declared([Promise], names=("despite_unchanged",)),
-    *declared([Book], names=("other_people", "same_columns", "presence_known", "despite_earlier")),
-    *declared([Run], names=("memory", "seed")),
-]
-KEYS = declared([KeyedColumns], names=("key_file", "new_key"))
-FORMATS = (".csv", ".parquet", ".arrow", ".jsonl", ".arff", ".xlsx", ".sav", ".dta")
 DEMOS = {"patients": (), "visits": ("--visits",)}
-LEDGER = "ledger"
-_MOST_SHOWN = 12  # columns that a sentence names
 
 
 # data
@@ -65,7 +55,11 @@ async def demo(visit: Visit) -> Response:
 
 
 async def data(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
-    """How the table was read, and its first rows."""
+    """How the table was read, and its first rows; of a database, which tables there are."""
+    if is_database_file(visit.table) and not database_table(visit.table):
+        found = await visit.ask("tables") or {}
+        names, command = found.get("names"), ["inspect", f"{visit.project.word(visit.table)}?table=NAME"]
+        return visit.render("tables.html", names=names, error=found.get("message", ""), command=command)
     answer = await visit.facts()
     recipe, preview = visit.recipe(), None
     if answer is not None and "error" in answer:
@@ -181,8 +175,8 @@ async def promise(visit: Visit, written: FilledForm | None = None, error: str = 
         sensitive=recipe.get("class_sensitive"),
         fields=fields(PROMISE, recipe, written, {"preset": preset_names(), "population": files}),
         columns=visit.named(Role.SENSITIVE, Role.TARGET),
-        **await _checked(visit),
-        command=_plain_release(visit),
+        **await checked(visit),
+        command=plain_release(visit),
     )
 
 
@@ -202,7 +196,7 @@ async def save_promise(visit: Visit) -> Response:
     return visit.to("promise" if visit.field("stay") else "method", table=visit.table)
 
 
-async def _checked(visit: Visit) -> dict[str, Any]:
+async def checked(visit: Visit) -> dict[str, Any]:
     """Whether a release by the recipe is possible, and at which step it can be mended if not."""
     if not visit.named(Role.QUASI_IDENTIFIER):
         message = "No column is a quasi-identifier yet: what could somebody know of a person?"
@@ -214,7 +208,8 @@ async def _checked(visit: Visit) -> dict[str, Any]:
     return {"check": answer}
 
 
-def _plain_release(visit: Visit) -> list[str]:
+def plain_release(visit: Visit) -> list[str]:
+    """The command that releases the table by its recipe."""
     word, recipe = visit.project.word(visit.table), visit.project.recipe_word(visit.table)
     return ["release", word, "--recipe", recipe, "--to", "OUT.csv"]
 
@@ -224,33 +219,39 @@ def _plain_release(visit: Visit) -> list[str]:
 
 async def method(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
     """Which method, and in which form groups are released."""
-    from incrowd.methods.catalog import METHODS
+    from incrowd.methods.catalog import LINKED, METHODS
     from incrowd.tables.recipe import DEFAULT_METHOD
 
-    recipe = visit.recipe()
-    linked = bool(recipe.get("keep_link"))
-    entries = [entry for entry in METHODS.values() if (entry.module.startswith("incrowd.methods.histories")) is linked]
+    recipe, has_target = visit.recipe(), bool(visit.named(Role.TARGET))
+    followed = LINKED[KNOWN_ROWS if recipe.get("known_rows") else WHOLE_HISTORIES]
+    entries = [followed] if recipe.get("keep_link") else list(METHODS.values())  # it follows from what may be followed
+    possible = [entry.name for entry in entries if has_target or not entry.needs_target]
+    usual = DEFAULT_METHOD if DEFAULT_METHOD in possible else possible[0]
+    wished = (visit.field("method") if visit.form else "") or recipe.get("method")
     comparisons = [job for job in visit.jobs.all() if job.kind == "compare" and job.about.get("table") == visit.table]
-    finished = next((job for job in comparisons if job.answer), None)
+    comparison = next((job for job in comparisons if job.answer), None)
     return visit.render(
         "method.html",
         error=error,
         entries=entries,
-        chosen=(visit.field("method") if visit.form else "") or recipe.get("method") or DEFAULT_METHOD,
-        default=DEFAULT_METHOD,
-        has_target=bool(visit.named(Role.TARGET)),
+        chosen=wished if wished in possible else usual,
+        default=usual,
+        has_target=has_target,
         fields=fields(METHOD, recipe, written),
-        comparison=finished,
-        command=_plain_release(visit),
+        comparison=comparison,
+        compared=compared(comparison.answer.get("results", ())) if comparison else None,
+        command=plain_release(visit),
     )
 
 
 async def save_method(visit: Visit) -> Response:
     """Choose it."""
-    from incrowd.methods.catalog import METHODS
+    from incrowd.methods.catalog import LINKED, METHODS
 
     written, name = read_form(METHOD, visit.form), visit.field("method")
-    if name not in METHODS:
+    if not name:
+        return await method(visit, written, "Choose a method.")
+    if name not in {**METHODS, **LINKED}:
         raise RequestError(400, "There is no such method.")
     if written.errors:
         return await method(visit, written)
@@ -259,62 +260,6 @@ async def save_method(visit: Visit) -> Response:
     except IncrowdError as error:
         return await method(visit, written, str(error))
     return visit.to("release", table=visit.table)
-
-
-# release
-
-
-def _offered(visit: Visit) -> dict[str, list[str]]:
-    keys = [visit.project.word(one) for one in visit.project.files((".pem", ".key"))]
-    return {"sign": keys, "key_file": keys}
-
-
-async def release(visit: Visit, written: FilledForm | None = None) -> Response:
-    """What will be done, in sentences, and the button."""
-    recipe = visit.recipe()
-    by_role = {str(role): visit.named(role) for role in Role if visit.named(role)}
-    keyed = bool(visit.named(*KEYED))
-    options = [*AT_RUN, *(KEYS if keyed else [])]
-    values = {"accuracy": bool(by_role.get("target"))}
-    return visit.render(
-        "release.html",
-        recipe=recipe,
-        by_role=by_role,
-        most=_MOST_SHOWN,
-        proposed=visit.project.proposed(visit.table),
-        needs_answer="target" in by_role and recipe.get("class_sensitive") is None,
-        formats=FORMATS,
-        fields=fields(options, values, written, _offered(visit)),
-        **await _checked(visit),
-        command=[*_plain_release(visit), "--report", "REPORT.html", "--plan", "PLAN.json", "--ledger", LEDGER],
-    )
-
-
-async def start_release(visit: Visit) -> Response:
-    """Put the release in line."""
-    keyed = bool(visit.named(*KEYED))
-    options = [*AT_RUN, *(KEYS if keyed else [])]
-    written = read_form(options, visit.form, _offered(visit))
-    ending = visit.field("format")
-    if written.errors or visit.project.proposed(visit.table):
-        return await release(visit, written)
-    if ending not in FORMATS:
-        raise RequestError(400, "There is no such format.")
-    folder = visit.project.new_folder("releases", visit.table)
-    for part in ("recipient", "private"):
-        (visit.project.folder / folder / part).mkdir(mode=0o700)
-    to = f"{folder}/recipient/{slug(visit.project.label(visit.table).partition('.')[0])}{ending}"
-    texts = dict(written.texts)
-    if keyed and texts.get("new_key") == "yes":
-        (visit.project.folder / "keys").mkdir(mode=0o700, exist_ok=True)
-        texts["key_file"] = f"keys/{folder.rpartition('/')[2]}.key"
-    words = ["release", visit.project.word(visit.table), f"--recipe={visit.project.recipe_word(visit.table)}"]
-    words += [f"--to={to}", f"--report={folder}/private/report.html", f"--plan={folder}/private/plan.json"]
-    words += [f"--ledger={LEDGER}"] if visit.field("ledger") == "yes" else []
-    words += [*command_words(options, texts), "--json"]
-    about = {"table": visit.table, "folder": folder, "certificate": f"0/{to}.certificate.json", "begun": time.time()}
-    job = visit.jobs.start("release", f"Release {visit.project.label(visit.table)}", words, **about)
-    return visit.to("job", number=str(job.number))
 
 
 PAGES = {
@@ -329,6 +274,4 @@ PAGES = {
     ("POST", "/promise"): save_promise,
     ("GET", "/method"): method,
     ("POST", "/method"): save_method,
-    ("GET", "/release"): release,
-    ("POST", "/release"): start_release,
 }

@@ -140,8 +140,13 @@ def _methods(visit: Visit) -> list[str]:
     from incrowd.methods.catalog import METHODS
 
     has_target = bool(visit.named(Role.TARGET))
-    usual = [one for one in METHODS.values() if not one.module.startswith("incrowd.methods.histories")]
-    return [one.name for one in usual if has_target or not one.needs_target]
+    return [one.name for one in METHODS.values() if has_target or not one.needs_target]
+
+
+def _of_table(visit: Visit, table: str) -> list[str]:
+    if not table:
+        return ["FILE"]
+    return [visit.project.word(table), "--recipe", visit.project.recipe_word(table)]
 
 
 async def compare(visit: Visit, error: str = "") -> Response:
@@ -158,7 +163,7 @@ async def compare(visit: Visit, error: str = "") -> Response:
         learners=visit.field("learners") or _LEARNERS,
         has_recipe=bool(table) and visit.project.recipe_path(table).is_file(),
         jobs=[{"job": one, "state": visit.jobs.state(one)} for one in jobs],
-        command=["compare", visit.project.word(table) if table else "FILE", "-k", "5,20"],
+        command=["compare", *_of_table(visit, table), "-k", "5,20"],
     )
 
 

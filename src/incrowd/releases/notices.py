@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -20,8 +20,8 @@ SMALL_GROUPS, LARGER_GROUPS = 50, 100
 """Below, Blend's groups are mostly of one class (Adult, 14 quasi-identifiers: 55 % of the rows at k = 10); proposed."""
 
 
-def notices_asked(job: Job) -> Iterator[Notice]:
-    """What the user should know about what was asked for."""
+def notices_asked(job: Job, columns: Mapping[str, EncodedColumn] | None = None) -> Iterator[Notice]:
+    """What the user should know about what was asked for; ``columns``: of the table, where its rows are persons."""
     if job.path is not None and job.path.is_file() and not is_known(job.path):
         from incrowd.tables.reading.read import conversion_notice, converter_of
 
@@ -32,7 +32,8 @@ def notices_asked(job: Job) -> Iterator[Notice]:
     if job.recipe.class_sensitive is None and job.recipe.target is not None:
         message = "it is not stated whether the class is sensitive. Groups of one class reveal it: set class_sensitive."
         yield Notice("class-not-said", job.recipe.target, message)
-    yield from _notices_of_classes(job)
+    known = None if job.recipe.persons is not None or columns is None else columns.get(job.recipe.target or "")
+    yield from _notices_of_classes(job, None if known is None else known.counts.tolist())
     if job.recipe.parameters.get("boxes") == "extremes":
         message = "intervals end at numbers that somebody has, which helps to single people out. The default is splits."
         yield Notice("extremes", "boxes", message)
@@ -51,10 +52,10 @@ def notices_asked(job: Job) -> Iterator[Notice]:
         yield Notice("seeded", "seed", message)
 
 
-def _notices_of_classes(job: Job) -> Iterator[Notice]:
+def _notices_of_classes(job: Job, classes: Sequence[int] | None) -> Iterator[Notice]:
     """What groups tell of the class, where the user asked for little that would keep them from it."""
     recipe = job.recipe
-    if recipe.target is None or bounds_purity(recipe.requirement, recipe.target):
+    if recipe.target is None or bounds_purity(recipe.requirement, recipe.target, classes):
         return
     bound = named_option(purest=0.9)
     if recipe.class_sensitive:

@@ -68,7 +68,7 @@ def run_release(job: Job) -> Release:
     make_method(job.recipe.method, dict(job.recipe.parameters))
     with _opened_book(job) as page_of, hold(job) as (job, held, drafts):
         check_measurable(job, held)
-        notices = (*held.notices, *possible(job, held), *notices_asked(job))
+        notices = (*held.notices, *possible(job, held), *notices_asked(job, held.columns))
         page = page_of(job, held)
         held = held if page is None else page.held
         job = replace(job, counts_key=_counts_key(job, page))

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from incrowd.desk.forms import changed, command_words, declared, fields, read_form, text_of
-from incrowd.desk.project import recipe_text, slug, with_roles_at_columns
+from incrowd.desk.project import slug
+from incrowd.desk.recipes import edited, recipe_text, with_roles_at_columns
 from incrowd.tables.options import MethodOptions, Outputs, Promise, Reading, Run, What
 from incrowd.tables.recipe import parse_recipe
 from incrowd.vocabulary.option import Declared
@@ -104,3 +105,72 @@ def test_short_lists_become_roles() -> None:
 @pytest.mark.parametrize(("name", "made"), [("Año 1.csv", "a-o-1-csv"), ("..", "table"), ("A" * 99, "a" * 40)])
 def test_names_of_files_are_plain(name: str, made: str) -> None:
     assert slug(name) == made
+
+
+BY_HAND = """\
+# Agreed with the ethics board on 3 May
+incrowd_recipe: 1
+columns:
+  # what neighbours know
+  age:  {role: quasi-identifier, type: integer}   # in years
+  sex:  {role: quasi-identifier}
+  ward:
+    role: private
+    # codes of 2019
+    type: categorical
+  ill:  {role: target}
+drop: [name]   # nobody needs it
+k: 10  # at least
+# more than that loses too much
+
+require:
+  - t=0.2 on ill   # see the minutes
+class_sensitive: yes
+"""
+
+
+def test_comments_of_a_recipe_stay() -> None:
+    """What changes is written anew, line by line; all else stays as somebody wrote it."""
+    data = with_roles_at_columns(read_plain_yaml(BY_HAND, "it"))
+    assert edited(BY_HAND, data) == BY_HAND
+    later = {**data, "k": 7, "method": "mondrian", "reading": {"delimiter": ";"}}
+    later["columns"] = {**data["columns"], "sex": {"role": "drop"}, "new": {"role": "private"}}
+    text = edited(BY_HAND, later)
+    assert set(BY_HAND.splitlines()) - set(text.splitlines()) == {
+        "  sex:  {role: quasi-identifier}",
+        "k: 10  # at least",
+    }
+    assert "k: 7  # at least" in text
+    assert with_roles_at_columns(read_plain_yaml(text, "it")) == later
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"require": None},
+        {"require": ["t=0.1 on ill"], "class_sensitive": False},
+        {"columns": {"age": {"role": "quasi-identifier"}}},
+        {"columns": {}},
+        {"k": None, "rarest": 5},
+    ],
+)
+@pytest.mark.parametrize(
+    "text",
+    [BY_HAND, BY_HAND.replace("\n", "\r\n"), "{k: 5, columns: {ill: {role: target}}}  # all in one\n", "# empty\n", ""],
+)
+def test_an_edited_recipe_says_what_was_decided(text: str, change: dict[str, Any]) -> None:
+    wanted = {**with_roles_at_columns(read_plain_yaml(text, "it") or {}), **change}
+    new = edited(text, wanted)
+    said = with_roles_at_columns(read_plain_yaml(new, "it") or {})
+    assert said == {key: value for key, value in wanted.items() if value is not None}
+    assert not [line for line in text.splitlines() if line.startswith("#") and line not in new]
+    assert edited(new, wanted) == new
+
+
+def test_a_column_of_a_short_list_that_gets_another_role_leaves_the_list() -> None:
+    text = "columns:\n  age: {type: integer}\ndrop: [name, city]  # not needed\nprivate: [ward]  # ours\n"
+    data = with_roles_at_columns(read_plain_yaml(text, "it"))
+    data["columns"]["city"] = {"role": "quasi-identifier"}
+    new = edited(text, data)
+    assert "private: [ward]  # ours" in new
+    assert with_roles_at_columns(read_plain_yaml(new, "it")) == data

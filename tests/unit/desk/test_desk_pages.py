@@ -11,7 +11,7 @@ import pytest
 
 from incrowd.desk.app import step_to_change
 from incrowd.desk.facts import special_category
-from incrowd.desk.project import PROPOSED
+from incrowd.desk.recipes import PROPOSED
 from incrowd.desk.results import received_page
 from incrowd.tables.recipe import read_recipe
 from support.waiting import wait_until
@@ -267,3 +267,93 @@ def test_a_release_that_shows_nothing_is_told_beside_the_verdict(
     page = browser.get("/result", file="0/own.csv.certificate.json")
     assert page.status_code == 200
     assert ("every quasi-identifier is hidden" in page.text) is is_told
+
+
+@pytest.mark.slow
+def test_a_key_is_made_and_signs(browser: Browser, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has no key is offered one, in the project; the public half goes to the recipient."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder.parent))
+    (folder / "people.csv.recipe.yaml").write_text(
+        "columns:\n  age: {role: quasi-identifier}\n  sex: {role: quasi-identifier}\n  ward: {role: private}\n"
+        "  ill: {role: sensitive}\nk: 4\nmethod: mondrian\n",
+        encoding="utf-8",
+    )
+    assert "Make a key to sign with" in browser.settled("/release", table=TABLE)
+    assert "Choose it to sign with" in browser.done(browser.post("/key", {"table": TABLE}))
+    offer = browser.settled("/release", table=TABLE)
+    assert "<option>keys/signing.pem</option>" in offer
+    assert "Make a key to sign with" not in offer
+    certificates = []
+    for number, sign in enumerate(("", "keys/signing.pem"), 1):
+        browser.done(browser.post("/release", {"table": TABLE, "format": ".csv", "sign": sign}))
+        certificate = f"0/releases/people-{number}/recipient/people.csv.certificate.json"
+        certificates.append(browser.settled("/result", file=certificate))
+    assert "Release once more, and choose a key" in certificates[0]
+    assert "The certificate is signed." in certificates[1]
+    assert browser.get("/download", file="0/keys/signing.pem.pub").content.startswith(b"Ed25519")
+    assert browser.get("/download", file="0/keys/signing.pem").status_code == 403
+
+
+def test_without_a_target_a_method_is_proposed_that_needs_none(browser: Browser, folder: Path) -> None:
+    recipe = "columns:\n  age: {role: quasi-identifier}\n  sex: {role: quasi-identifier}\nk: 4\n"
+    (folder / "people.csv.recipe.yaml").write_text(recipe, encoding="utf-8")
+    stuck = browser.settled("/release", table=TABLE)
+    assert "This method needs a target" in stuck
+    assert "<button disabled>Release and verify" in stuck
+    page = browser.get("/method", table=TABLE).text
+    assert re.search(r'value="mondrian" checked>', page)
+    assert "take <strong>mondrian</strong>" in page
+    assert "Choose a method." in browser.post("/method", {"table": TABLE}).text
+    browser.post("/method", {"table": TABLE, "method": "mondrian"})
+    assert "<button>Release and verify" in browser.settled("/release", table=TABLE)
+
+
+def test_persons_who_are_followed_have_methods_and_no_ledger(browser: Browser, folder: Path) -> None:
+    recipe = "columns:\n  ward: {role: person}\n  sex: {role: quasi-identifier}\nk: 2\nkeep_link: yes\n"
+    (folder / "people.csv.recipe.yaml").write_text(recipe, encoding="utf-8")
+    assert re.search(r'value="whole-histories" checked>', browser.get("/method", table=TABLE).text)
+    assert re.search(r'name="ledger" value="yes" disabled', browser.settled("/release", table=TABLE))
+
+
+def test_the_comparison_is_shown_where_a_method_is_chosen(browser: Browser, folder: Path) -> None:
+    """A point for each method and k, the table beside the chart, and the reason; numbers are means over the trials."""
+    trials = [
+        {"method": method, "k": k, "learner": "c45", "status": "done", "accuracy": value, "average_risk": risk}
+        for method, k, values, risk in (
+            ("unprotected", 1, (0.9, 0.9), 1.0),
+            (f"mondrian{EVIL}", 5, (0.7, 0.8), 0.125),
+            ("kactus-plus", 5, (0.85, 0.87), 0.25),
+            ("kactus-plus", 20, (0.8, 0.8), 0.0625),
+        )
+        for value in values
+    ]
+    trials.append(
+        {"method": "tdr", "k": 5, "learner": "c45", "status": "failed", "accuracy": None, "average_risk": None}
+    )
+    job = folder / ".incrowd-desk" / "jobs" / "0001"
+    job.mkdir()
+    facts = {"kind": "compare", "title": "t", "words": [], "about": {"table": TABLE}, "requested_at": 0}
+    (job / "job.json").write_text(json.dumps(facts), encoding="utf-8")
+    answer = {"recommendation": ["Use kactus-plus, for a reason."], "results": trials}
+    (job / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
+    (folder / "people.csv.recipe.yaml").write_text("columns:\n  ill: {role: target}\nk: 4\n", encoding="utf-8")
+    page = browser.get("/method", table=TABLE).text
+    assert "Use kactus-plus, for a reason." in page
+    figure = page[page.index("<figure>") : page.index("</figure>")]
+    assert len(re.findall(r'class="point', figure)) == 2 + 3  # in the legend, and in the chart
+    assert "kactus-plus at k=5: accuracy 86.0 %, average risk 25 %" in figure
+    for cells in (("5", "12.5 %", "75.0 %"), ("5", "25.0 %", "86.0 %"), ("20", "6.2 %", "80.0 %")):
+        assert "".join(f'<td class="number">{cell}</td>' for cell in cells) in page
+    assert is_plain(page)
+
+
+def test_guesses_are_told_in_the_words_of_the_desk(browser: Browser, folder: Path) -> None:
+    rows = "".join(f"{number % 50};Köln;{number},5\n" for number in range(60))
+    (folder / "german.csv").write_bytes(f"alter;ort;kosten\nk.A.;Köln;1.200,5\nk.A.;Köln;7\n{rows}".encode("cp1252"))
+    page = browser.settled("/data", table="0/german.csv")
+    note = re.search(r'<p class="note">(Guessed: .*?)</p>', page)
+    assert note is not None, page
+    assert note[1].startswith("Guessed: that k.A. means missing; the encoding is cp1252; the decimal is comma.")
+    assert "--encoding cp1252" not in page
+    (folder / "bare.csv").write_text("1,2,x\n3,4,y\n5,6,x\n", encoding="utf-8")
+    assert "say “Header: no”, or give names: “Names: a,b,c”" in browser.settled("/data", table="0/bare.csv")

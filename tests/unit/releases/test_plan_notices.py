@@ -94,8 +94,11 @@ def test_blend_proposes_larger_groups_and_a_bound_on_purity_will_do():
         assert "small-k" not in codes(**({"method": "blend"} | asked))
 
 
-def test_a_sensitive_class_needs_more_than_closeness():
-    assert "class-may-be-pure" in codes(class_sensitive=True)
+def test_a_sensitive_class_needs_more_than_closeness_that_pure_groups_keep():
+    """A third of the rows has the rarer class: a group of the other lies 1/3 from the table, beyond t = 0.3."""
+    assert "class-may-be-pure" not in codes(class_sensitive=True)
+    for loose in ("t-equal=0.34", "t-equal=1", "distinct-l=2", "alpha=1", "entropy-l=1", "recursive-l=1 c=2"):
+        assert "class-may-be-pure" in codes(class_sensitive=True, require=loose), loose
     assert "class-may-be-pure" not in codes(class_sensitive=False)
     for bound in ({"purest": 0.9}, {"require": "entropy-l=1.2"}, {"require": "alpha=0.9"}):
         assert "class-may-be-pure" not in codes(class_sensitive=True, **bound)

@@ -1,4 +1,5 @@
-// The desk's own script: counts who is alone while roles are chosen, follows a job, shows how far an upload is.
+// The desk's own script: counts who is alone while roles are chosen, follows a job, shows how far an upload is, and
+// where you are.
 // Every page works without it.
 "use strict";
 
@@ -98,6 +99,16 @@ function followUpload(form) {
   });
 }
 
+// On a narrow screen steps and tools are strips: the page that is open is in sight.
+function showPlace() {
+  for (const here of document.querySelectorAll(".rail [aria-current]")) {
+    const strip = here.closest("ol, ul");
+    strip.scrollLeft = here.offsetLeft - (strip.clientWidth - here.offsetWidth) / 2;
+  }
+}
+
+showPlace();
+addEventListener("resize", showPlace);
 for (const form of document.querySelectorAll("[data-columns]")) followColumns(form);
 for (const place of document.querySelectorAll("[data-job]")) followJob(place);
 for (const form of document.querySelectorAll("[data-upload]")) followUpload(form);

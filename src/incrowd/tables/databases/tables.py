@@ -189,13 +189,13 @@ def _refuse(what: str) -> NoReturn:
     )
 
 
-_FILES = (".db", ".db3", ".sqlite", ".sqlite3", ".duckdb", ".ddb")
+DATABASE_FILES = (".db", ".db3", ".sqlite", ".sqlite3", ".duckdb", ".ddb")
 _TABLE = "?table="
 
 
 def is_database_file(source: object) -> bool:
     """Whether a source is named as a file of SQLite or DuckDB, perhaps with a table of it."""
-    return isinstance(source, str | Path) and str(source).partition(_TABLE)[0].lower().endswith(_FILES)
+    return isinstance(source, str | Path) and str(source).partition(_TABLE)[0].lower().endswith(DATABASE_FILES)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from incrowd.trees.compiled import compiled
 Bytes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int64]
 
+_TITLES = 20  # lines of titles that people put above a table
 _ORDINARY, _DELIMITER, _LINE_END, _QUOTE, _NUL, _RETURN = range(6)
 
 
@@ -75,6 +76,8 @@ class TextStructure:
                     f"has {self.width} fields where the header has {self.fields}. "
                     f"Mend it, or name another delimiter than {delimiter!r}."
                 )
+                if self.width > self.fields and self.line <= _TITLES:
+                    trouble += f" If line {self.line} has the names of the columns, take out the lines above it."
             case Fault.UNCLOSED_QUOTE:
                 trouble = "opens a quote that is never closed. Close it; double those that are part of the text."
             case Fault.STRAY_QUOTE:

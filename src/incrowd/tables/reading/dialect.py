@@ -17,6 +17,8 @@ from incrowd.vocabulary.option import Kind, Option
 if TYPE_CHECKING:
     import polars as pl
 
+GUESSED = "reading-guessed"
+"""The code of the notice that a file was read by a guess."""
 _UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _ENOUGH = 16  # bytes beyond ASCII: of fewer any encoding makes some text
 _LETTERS_GUESSED_FROM = 1 << 16  # bytes of lines with letters beyond ASCII: more change no guess
@@ -181,12 +183,22 @@ def guess_encoding(data: bytes) -> str | None:
     return None if best is None else known_encoding(best.encoding)
 
 
+_SIGNS = (
+    "\u00a7\u00b0\u20ac\u00a3\u00a9\u00ae\u2122\u00b1\u00d7\u2030\u00ab\u00bb\u2039\u203a\u201c\u201d\u201e\u2018\u2019\u201a"
+    "\u00b4\u2026\u2013\u2014\u2022\u00b7\u00a0\u00ad"
+)
+"""Signs that stand beside words: quotes, dashes, degrees, money."""
+_BEFORE, _AFTER = f"{_SIGNS}\u00bf\u00a1", f"{_SIGNS}\u00b2\u00b3\u00b9\u00aa\u00ba\u00bc\u00bd\u00be"
+"""Those and the signs that only begin a word, or end one: what stands between letters is a letter in some encoding."""
+
+
 def _has_words(data: bytes, encoding: str) -> bool:
-    """Whether accents are letters in an encoding, and the lesser part of the words they are in."""
+    """Whether accents are letters in an encoding, and the lesser part of the words they are in; signs stand beside."""
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
         return False
-    words = [word for word in re.split(r"[\x00-\x40\x5b-\x60\x7b-\x7f]+", text) if not word.isascii()]
+    bare = (word.lstrip(_BEFORE).rstrip(_AFTER) for word in re.split(r"[\x00-\x40\x5b-\x60\x7b-\x7f]+", text))
+    words = [word for word in bare if not word.isascii()]
     letters = "".join(words)
     return letters.isalpha() and 2 * sum(not letter.isascii() for letter in letters) < len(letters)

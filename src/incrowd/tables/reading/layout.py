@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from incrowd.errors import EncodingError, FileFormatError, HeaderError, Notice, ParameterError, reading_option
-from incrowd.tables.reading.dialect import Dialect, known_encoding
+from incrowd.tables.reading.dialect import GUESSED, Dialect, known_encoding
 
 PANDAS_INDEX = "__index_level_"
 _SHOWN = 10  # positions in a message; it stays readable where thousands of columns have no name
@@ -230,7 +230,7 @@ def find_layout(head: bytes, encoding: str, dialect: Dialect | None = None) -> L
     rows = _sampled(sample, delimiter, line_end)
     if dialect.header is None and not dialect.headless and is_a_row(names, rows):
         raise HeaderError(looks_like_a_row("line", "file"))
-    notices = check_headers(names)
+    notices = _sound(names, sample, delimiter)
     kept, dropped = without_pandas_index(names)
     decimal = dialect.decimal or _decimal_comma(rows, delimiter)
     return Layout(
@@ -243,6 +243,20 @@ def find_layout(head: bytes, encoding: str, dialect: Dialect | None = None) -> L
         dates=dialect.dates,
         headless=dialect.headless,
     )
+
+
+def _sound(names: list[str], sample: bytes, delimiter: str) -> tuple[Notice, ...]:
+    """What is odd about the names; if some are lacking, say which line may have them: titles may stand above it."""
+    try:
+        return check_headers(names)
+    except HeaderError as error:
+        reader = csv.reader(io.StringIO(sample.decode("utf-8", "replace"), newline=""), delimiter=delimiter)
+        with suppress(csv.Error):
+            row = next((row for row in reader if len(row) == len(names) > 1 and all(row)), [])
+            if not all(names) and row and not any(map(_is_number, row)):
+                later = f"If line {reader.line_num} has the names of the columns, take out the lines above it."
+                raise HeaderError(f"Line 1 does not name all columns. {later}") from error
+        raise
 
 
 def names_line(head: bytes, encoding: str, dialect: Dialect) -> bytes:
@@ -338,7 +352,7 @@ def guess_notice(layout: Layout, encoding: str, dialect: Dialect) -> Iterator[No
     if guesses:
         words = ", ".join(f"{name} {value!r}" for name, value in guesses.items())
         settled = reading_option(**guesses)
-        yield Notice("reading-guessed", "", f"The file was read with {words}: guesses. To settle them: {settled}")
+        yield Notice(GUESSED, "", f"The file was read with {words}: guesses. To settle them: {settled}")
 
 
 _TOLD_BY_MARK = ("utf-8", *(name for _, name in _MARKS))

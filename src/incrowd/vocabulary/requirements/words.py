@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
@@ -226,11 +226,29 @@ def with_purest(
     return Together((*parts, ConfidenceCap(share, target)))
 
 
-def bounds_purity(requirement: KAnonymity | KnownTogether | Together, target: str | None) -> bool:
-    """Whether something is required of the class that keeps groups from being of one class, or nearly so.
+def bounds_purity(
+    requirement: KAnonymity | KnownTogether | Together, target: str | None, classes: Sequence[int] | None = None
+) -> bool:
+    """Whether something is required of the class that keeps groups from being of one class.
 
-    t-closeness does not: with a t above the share of all other classes together, pure groups keep it.
+    ``classes``: how many rows of the table have each class, if that is known. A group of one class lies as far from the
+    table as all other classes have rows: t-closeness keeps it out if t is less, and else does not. distinct-l is no
+    bound: one other row is enough for it.
+
+    Examples
+    --------
+    >>> both = Together((KAnonymity(10), TCloseness(0.3, "ill", "equal")))
+    >>> bounds_purity(both, "ill", [65, 35]), bounds_purity(both, "ill", [75, 25]), bounds_purity(both, "ill")
+    (True, False, False)
     """
     parts = requirement.on_columns if isinstance(requirement, Together) else ()
-    bounds = (EntropyDiversity, RecursiveDiversity, ConfidenceCap)
-    return any(part.on in (None, target) and isinstance(part, bounds) for part in parts)
+    return any(part.on in (None, target) and _keeps_classes_mixed(part, classes) for part in parts)
+
+
+def _keeps_classes_mixed(part: object, classes: Sequence[int] | None) -> bool:
+    if isinstance(part, TCloseness):
+        known = classes is not None and part.distance == "equal" and sum(classes) > 0
+        return known and 1 - Fraction(max(classes or (0,)), sum(classes or (1,))) > part.t
+    if isinstance(part, ConfidenceCap):
+        return part.share < 1
+    return isinstance(part, EntropyDiversity | RecursiveDiversity) and part.l > 1

@@ -10,7 +10,16 @@ import pytest
 
 from incrowd.api import release
 from incrowd.attacks.run import attack_release
-from incrowd.errors import HeaderError, ParameterError, VerificationError, reading_option, speak_as_command
+from incrowd.errors import (
+    HeaderError,
+    InputError,
+    ParameterError,
+    VerificationError,
+    named_option,
+    option_name,
+    reading_option,
+    speak_as_command,
+)
 from incrowd.releases.recount import verify
 from incrowd.risk.measuring import measure_risk
 from incrowd.tables.reading.dialect import Dialect, guess_encoding, plain_cells
@@ -169,6 +178,10 @@ def test_options_are_named_as_the_user_writes_them():
         assert reading_option(header=True) == "--header"
         assert reading_option(names=["a", "b"]) == "--names a,b"
         assert reading_option(delimiter=";") == "--delimiter ';'"
+        speak_as_command(desk=True)
+        assert reading_option(header=False, header_row=4) == "“Header: no”, “Header row: 4”"
+        assert named_option(k=5) == "“k: 5”"
+        assert option_name("key_column='COLUMN'", "--key COLUMN") == "“Key column”"
     finally:
         speak_as_command(command=False)
 
@@ -258,6 +271,12 @@ def test_a_headless_file_is_verified_as_it_is(tmp_path):
         ("cp1250", "\u0141\u00f3d\u017a;Krak\u00f3w;\u017c\u00f3\u0142ty;Wroc\u0142aw"),
         ("cp850", "M\u00fcller;Stra\u00dfe;gr\u00f6\u00dfer"),
         (
+            "cp1252",
+            "M\u00fcller;38 \u00b0C;10\u00b3/\u00b5l;5 m\u00b3;\u201em\u00fcde\u201c \u2013 gestern;\u00a712;9 \u20ac",
+        ),
+        ("cp1252", "Jos\u00e9;\u00bfQu\u00e9?;\u00a1No!;1\u00aa planta;n\u00ba 3;ni\u00f1o"),
+        ("cp1250", "\u201eKsi\u0105\u017cka\u201d \u2013 \u0142adna;30 \u00b0C;s\u0105;\u017ce"),
+        (
             "cp1251",
             "\u0418\u0432\u0430\u043d\u043e\u0432;\u041c\u043e\u0441\u043a\u0432\u0430;\u0431\u043e\u043b\u044c\u043d\u0438\u0446\u0430",
         ),
@@ -280,3 +299,20 @@ def test_what_is_no_text_in_any_encoding_is_refused(tmp_path):
     (tmp_path / "t.csv").write_bytes(b"age,job\n39,caf\xe9\n")
     with pytest.raises(ValueError, match="Line 2 is not valid utf-8"):
         read(tmp_path / "t.csv", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("above", "line"),
+    [("Clinic of Ward 7;;\n;;\n", 3), ("Clinic;Ward\n", 2), ("As of 3 May;;\n", 2)],
+)
+def test_titles_above_the_names_are_told_with_the_line_of_the_names(tmp_path, above, line):
+    rows = "".join(f"{20 + number};{'fm'[number % 2]};a\n" for number in range(30))
+    (tmp_path / "t.csv").write_text(f"{above}age;sex;ward\n{rows}", encoding="utf-8")
+    with pytest.raises(InputError, match=f"If line {line} has the names of the columns, take out the lines above it"):
+        read(tmp_path / "t.csv")
+
+
+def test_a_name_that_is_lacking_is_not_looked_for_among_persons(tmp_path):
+    (tmp_path / "t.csv").write_text("age;sex;\n39;f;a\n41;m;b\n", encoding="utf-8")
+    with pytest.raises(HeaderError, match="Column 3 has no name"):
+        read(tmp_path / "t.csv")
