@@ -6,6 +6,7 @@ Trials are those of :mod:`experiments.many_tables.trials`: the same tables, spli
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product, zip_longest
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -17,9 +18,11 @@ from experiments.pages import Goal, Section, Table, machine, write_page
 PAPERS = ("german-credit", "credit-approval", "pima", "tic-tac-toe", "vehicle", "breast-cancer", "car", "ionosphere")
 KEEL = ("vowel", "abalone9-18", "saheart", "wdbc", "mammographic", "led7digit", "bupa", "bands", "flare-F")
 """Tables of 300 to 1,800 rows: to choose by, and to report on."""
+TABLES = tuple(table for pair in zip_longest(PAPERS, KEEL) for table in pair if table)
+"""In turn, as they are run."""
 LEARNERS = ("c45", "nb", "logistic", "boosting", "knn", "forest")
 KS = (10, 100, 30)
-"""In the order in which they are run."""
+"""In the order in which they are run; the last when all tables have had the others."""
 CLUSTERS, STRICT, STRICT_CLUSTERS = (
     "blend(groups='clusters')",
     "blend(form='strict')",
@@ -34,8 +37,8 @@ def choice_trials(repetitions: int = 1) -> Iterator[Trial]:
     """All trials: on the tables of the papers, where the choice is made, and on the others, where it is reported."""
     for repetition in range(repetitions):
         for fold in (0, 1):
-            for k in KS:
-                for table in (*PAPERS, *KEEL):
+            for ks in (KS[:2], KS[2:]):
+                for table, k in product(TABLES, ks):
                     yield from (
                         Trial(table, method, k, "", repetition, fold) for method in (BLEND, COUNTS, CLUSTERS, *PLAIN)
                     )
