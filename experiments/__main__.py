@@ -139,7 +139,7 @@ def choices(
             choice_trials(),
             lambda table, where: Bench(subject_of(table, where), CHOICE_LEARNERS),
         )
-    write_choices(page, keep)
+    write_choices(page, keep, data)
     typer.echo(f"written {page}")
 
 

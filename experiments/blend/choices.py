@@ -5,15 +5,26 @@ Trials are those of :mod:`experiments.many_tables.trials`: the same tables, spli
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import product, zip_longest
 from pathlib import Path
 from statistics import fmean, stdev
 
+import numpy as np
+
+from experiments.blend.trying import subject_of as adult_of
 from experiments.many_tables.page import NAMES, Kept, called
 from experiments.many_tables.tables import SEED
 from experiments.many_tables.trials import BLEND, COUNTS, PUREST, Trial, read_outcomes
 from experiments.pages import Goal, Section, Table, machine, write_page
+from incrowd.comparisons.choices import Choice
+from incrowd.comparisons.feeding import Feeding, feed_release
+from incrowd.comparisons.learners.catalog import find_learner
+from incrowd.comparisons.protocol import FiveByTwo
+from incrowd.comparisons.releasing import release_rows
+from incrowd.comparisons.scores import quality
+from incrowd.vocabulary.requirement import KAnonymity
 
 PAPERS = ("german-credit", "credit-approval", "pima", "tic-tac-toe", "vehicle", "breast-cancer", "car", "ionosphere")
 KEEL = ("vowel", "abalone9-18", "saheart", "wdbc", "mammographic", "led7digit", "bupa", "bands", "flare-F")
@@ -45,7 +56,48 @@ def choice_trials(repetitions: int = 1) -> Iterator[Trial]:
                     yield from (Trial(table, method, k, PUREST, repetition, fold) for method in (BLEND, CLUSTERS))
 
 
-def write_choices(page: Path, folder: Path) -> None:
+READERS = {
+    "every text a category, `*` as well": Feeding(sets="category", hidden="category"),
+    "every text a category, `*` missing": Feeding(sets="category"),
+    "one of a set, `*` a category": Feeding(sets="draw", hidden="category"),
+    "one of a set, `*` missing": Feeding(sets="draw"),
+    "as recipients take it: one of a set, `*` any value": Feeding(),
+}
+TREES = ("tree", "tree(min_samples_leaf=20)", "c45", "logistic", "boosting")
+ADULT_ROWS, ADULT_K = 16_000, 100
+
+
+def read_as(data: Path | None, folder: Path) -> list[list[str]]:
+    """Accuracy on Adult, eight quasi-identifiers, by what is released and how it is read; kept as JSON."""
+    kept = folder / "readers.json"
+    if kept.exists():
+        lines: list[list[str]] = json.loads(kept.read_text(encoding="utf-8"))
+        return lines
+    subject = adult_of("adult", "8/14", data, ADULT_ROWS)
+    (split, *_) = FiveByTwo(1, stratified=True).splits(subject.classes.codes.astype(np.int64), SEED)
+    parts = subject.parts(split)
+    lines = []
+    for method in (*PLAIN[:3], BLEND, COUNTS):
+        choice = Choice.of(method)
+        made = release_rows(
+            subject.table.take(split.train),
+            subject.frame[split.train],
+            subject.schema,
+            choice.method,
+            dict(choice.parameters),
+            KAnonymity(ADULT_K),
+            SEED,
+        )
+        readers = READERS if method == PLAIN[0] else {name: one for name, one in READERS.items() if one == Feeding()}
+        for name, feeding in readers.items():
+            fed = feed_release(parts, made.plan, made.draft, subject.frame[split.test], feeding, SEED)
+            right = [quality(find_learner(one).fit(fed[0], 1).scores(fed[1]), fed[1].classes).accuracy for one in TREES]
+            lines.append([called(method), name, *(f"{100 * each:.1f}" for each in right)])
+    kept.write_text(json.dumps(lines), encoding="utf-8")
+    return lines
+
+
+def write_choices(page: Path, folder: Path, data: Path | None = None) -> None:
     """Write the page from what is kept."""
     kept = Kept(read_outcomes(folder))
     every = list(choice_trials())
@@ -54,26 +106,36 @@ def write_choices(page: Path, folder: Path) -> None:
         Section("Protocol", [PROTOCOL, f"**{done} of {len(every)} trials of the first repetition have run.**"]),
         Section("Clusters or splits", _clusters(kept)),
         Section("Plain values", _plain(kept)),
+        Section(
+            "Who reads the cells",
+            [
+                f"Adult, {ADULT_ROWS:,} rows, half to learn from; eight quasi-identifiers, no other column; k = {ADULT_K}. "
+                "What a cell of plain values is taken for decides more than the method.",
+                Table(["released", "read", *TREES], read_as(data, folder), 2),
+            ],
+        ),
         Section("How it was measured", [machine()]),
     )
-    about = ["Written by `python -m experiments choices`, from what has run so far of a protocol that was fixed before."]
+    about = [
+        "Written by `python -m experiments choices`, from what has run so far of a protocol that was fixed before."
+    ]
     write_page(page, "Clusters, and plain values at their best", about, sections)
 
 
-PROTOCOL = f"""Fixed before anything of it was measured. **Tables**: choices are made on the {len(PAPERS)} tables of the
+PROTOCOL = f"""Fixed before anything of it was measured. **Tables**: choices are made on {len(PAPERS)} tables of the
 papers ({", ".join(PAPERS)}) and reported on {len(KEEL)} of the KEEL repository ({", ".join(KEEL)}), where nothing is
 chosen or tuned; all of 300 to 1,800 rows. Complete rows; every attribute is a quasi-identifier. **Splits** of two
-folds, classes in equal parts, drawn with seed {SEED}. **k** = 10, 30, 100, at most a third of the rows
-learned from. **Learners**: {", ".join(NAMES[name] for name in LEARNERS)}, which take a release as its recipient does.
+folds, classes in equal parts, drawn with seed {SEED}. **k** = 10, 30, 100, at most a third of the rows learned from.
+**Learners**: {", ".join(NAMES[name] for name in LEARNERS)}, which take a release as its recipient does.
 
-**Clusters** become the default of Blend below their limit of rows if, with `--purest 0.9` for both, they are better than
-splits by more than 1.96 standard errors of the mean over the tables of the papers. Without that bound groups of exactly k
-are purer, and accuracy that is bought with purity decides nothing.
+**Clusters** become the default of Blend below their limit of rows if, with `--purest 0.9` for both, they are better
+than splits by more than 1.96 standard errors of the mean over the tables of the papers. Without that bound groups of
+exactly k are purer, and accuracy that is bought with purity decides nothing.
 
 **Plain values**: the candidates are {", ".join(f"`{called(method)}`" for method in PLAIN)}. The one of the highest mean
 accuracy over tables of the papers, k and learners becomes the default of plain values, unless it leads the present
-default, `{PLAIN[0]}`, by less than 1.96 standard errors of the mean over tables. Counts, to which it is compared, are the
-better of `blend` and `infogain-mondrian as counts`, each by its mean over all cells."""
+default, `{PLAIN[0]}`, by less than 1.96 standard errors of the mean over tables. Counts, to which it is compared, are
+the better of `blend` and `infogain-mondrian as counts`, each by its mean over all cells."""
 
 
 def _mean(
@@ -113,11 +175,14 @@ def _clusters(kept: Kept) -> list[str | Table]:
                 known = [_told(kept, tables, method, k, asked, "advantage") for method in (BLEND, CLUSTERS)]
                 better = f"{sum(apart > 0 for apart in each)} of {len(each)}"
                 rows.append([where, asked or "–", str(k), better, mean, " / ".join(pure), " / ".join(known)])
-    tables = Table(
+    by_k = Table(
         ["tables", "required", "k", "better", "points", "in groups of one class, %", "attacker's advantage, %"], rows, 2
     )
     by_table = [
-        [name, *(_mean(kept, (name,), (CLUSTERS, asked), (BLEND, asked), (k,))[0] for asked in ("", PUREST) for k in KS)]
+        [
+            name,
+            *(_mean(kept, (name,), (CLUSTERS, asked), (BLEND, asked), (k,))[0] for asked in ("", PUREST) for k in KS),
+        ]
         for name in (*PAPERS, *KEEL)
     ]
     columns = [f"k = {k}{', ' + asked if asked else ''}" for asked in ("", PUREST) for k in KS]
@@ -125,13 +190,15 @@ def _clusters(kept: Kept) -> list[str | Table]:
     return [
         "Accuracy of `blend(groups='clusters')` less that of splits: mean over tables of the mean over learners, with "
         "1.96 standard errors of it; splits / clusters.",
-        tables,
+        by_k,
         Table(["", *columns], lines),
     ]
 
 
 def _told(kept: Kept, tables: Sequence[str], method: str, k: int, asked: str, fact: str) -> str:
-    known = [one.facts[fact] for name in tables for one in kept.of(name, method, k, asked).values() if fact in one.facts]
+    known = [
+        one.facts[fact] for name in tables for one in kept.of(name, method, k, asked).values() if fact in one.facts
+    ]
     return f"{100 * fmean(known):.0f}" if known else "–"
 
 
@@ -140,10 +207,7 @@ def _plain(kept: Kept) -> list[str | Table | Goal]:
     rows = []
     for where, tables in SETS:
         for method in PLAIN:
-            each = [
-                _mean(kept, tables, (method, ""), (counts, ""), (k,), learners)[1]
-                for k, learners in (*((k, LEARNERS) for k in sorted(KS)),)
-            ]
+            each = [_mean(kept, tables, (method, ""), (counts, ""), (k,))[1] for k in sorted(KS)]
             against = "–" if method == PLAIN[0] else _mean(kept, tables, (method, ""), (PLAIN[0], ""))[1]
             _, mean = _mean(kept, tables, (method, ""), (counts, ""))
             rows.append([where, called(method), *each, mean, against, _told(kept, tables, method, 10, "", "advantage")])

@@ -25,6 +25,7 @@ from support.oracle_blend import best_gain
 from support.strategies import TARGET, cases
 
 SOME = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+ASKED = st.sampled_from(["distinct-l=2", "entropy-l=1.3", "t-equal=0.4", "alpha=0.8"])
 GROUPS = st.sampled_from([SPLITS, CLUSTERS])
 numbers = st.integers(0, 8).map(lambda number: number / 8)
 
@@ -115,7 +116,9 @@ def test_every_row_is_in_a_group_of_k_whose_counts_have_its_value(case, data):
 
 
 @SOME
-@given(cases(), st.sampled_from(["distinct-l=2", "entropy-l=1.3", "t-equal=0.4", "alpha=0.8"]), st.integers(1, 4), GROUPS)
+@given(
+    cases(), st.sampled_from(["distinct-l=2", "entropy-l=1.3", "t-equal=0.4", "alpha=0.8"]), st.integers(1, 4), GROUPS
+)
 def test_what_is_required_of_the_class_holds_in_every_group(case, asked, k, made):
     requirement = asked_for(asked, KAnonymity(min(k, len(case.rows))))
     try:
