@@ -9,11 +9,14 @@ import typer
 
 from experiments.attacks.page import write_attacks
 from experiments.blend.cells import adult_cells, part_cells, read_outcomes, small_cells, waiting
+from experiments.blend.choices import LEARNERS as CHOICE_LEARNERS
+from experiments.blend.choices import choice_trials, write_choices
 from experiments.blend.pages import adult_page, adult_plots, parts_page, small_page
 from experiments.blend.risk import write_blended, write_wide
 from experiments.blend.trying import try_all
 from experiments.many_tables.page import write as write_many_tables
-from experiments.many_tables.trials import run_trials
+from experiments.many_tables.tables import subject_of
+from experiments.many_tables.trials import Bench, run_trials
 from experiments.pages import write_pictures
 from experiments.recipients.cells import COMPARED, LAB, OPENED, REPETITIONS, UNSHARED
 from experiments.recipients.cells import cells as recipient_cells
@@ -116,6 +119,27 @@ def many_tables(
     if minutes:
         run_trials(keep, data, 60 * minutes, _tell)
     write_many_tables(page, keep)
+    typer.echo(f"written {page}")
+
+
+@app.command()
+def choices(
+    page: Page,
+    keep: Annotated[Path, typer.Option(help="A folder for the outcomes; a run goes on where an earlier one ended.")],
+    data: Data = None,
+    minutes: Annotated[float, typer.Option(help="Stop after so many minutes; 0: only write the page.", min=0)] = 60,
+) -> None:
+    """Compare clusters with splits, and plain values with each other and with counts: a page of what has run so far."""
+    if minutes:
+        run_trials(
+            keep,
+            data,
+            60 * minutes,
+            _tell,
+            choice_trials(),
+            lambda table, where: Bench(subject_of(table, where), CHOICE_LEARNERS),
+        )
+    write_choices(page, keep, data)
     typer.echo(f"written {page}")
 
 

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -205,7 +205,7 @@ def run_trials(
     data: Path | None,
     seconds: float,
     tell: Callable[[str], None],
-    repetitions: int = REPETITIONS,
+    every: Iterable[Trial] | None = None,
     bench_of: Callable[[str, Path | None], Bench] | None = None,
 ) -> None:
     """Run trials in their order for so many seconds, passing over those that are kept under the same mark."""
@@ -213,7 +213,7 @@ def run_trials(
     kept = {mark for mark, _, _ in _lines(folder)}
     benches: dict[str, Bench] = {}
     make = bench_of or (lambda table, where: Bench(subject_of(table, where)))
-    end, every = time.monotonic() + seconds, list(trials(repetitions))
+    end, every = time.monotonic() + seconds, list(trials() if every is None else every)
     with (folder / FILE).open("a", encoding="utf-8") as file:
         for number, trial in enumerate(every):
             if time.monotonic() > end:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from incrowd.errors import RequirementError
 from incrowd.methods.blending import kernel
-from incrowd.methods.blending.blend import Blend
+from incrowd.methods.blending.blend import CLUSTERS, SPLITS, Blend
+from incrowd.methods.blending.clusters import Features
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.rows.memory.drafting import applied
@@ -24,6 +25,8 @@ from support.oracle_blend import best_gain
 from support.strategies import TARGET, cases
 
 SOME = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+ASKED = st.sampled_from(["distinct-l=2", "entropy-l=1.3", "t-equal=0.4", "alpha=0.8"])
+GROUPS = st.sampled_from([SPLITS, CLUSTERS])
 numbers = st.integers(0, 8).map(lambda number: number / 8)
 
 
@@ -62,6 +65,25 @@ def test_the_best_split_is_the_best_of_all(node, k, with_scores, with_pairs, per
         assert splits[:, kernel.GAIN].max() == pytest.approx(expected, abs=1e-9)
 
 
+@SOME
+@given(nodes(), st.data())
+def test_distances_are_those_of_the_columns_one_by_one(node, data):
+    """A second reckoning, with every 0/1 column written out."""
+    places, widths, ordered, score = node
+    scales = np.array([0.5, 2.0, 1.0][: len(widths)])
+    start = np.cumsum([0, *widths])
+    rows = kernel.RowTable((places + start[:-1]).astype(np.int32), start, np.array(ordered), scales, score, 0, 1.0)
+    ones = [np.eye(width)[places[:, a]] * np.sqrt(scales[a]) for a, width in enumerate(widths)]
+    matrix = np.hstack([*ones, score])
+    groups = np.array([data.draw(st.integers(0, 2)) for _ in score])
+    groups = np.unique(groups, return_inverse=True)[1]
+    means = np.stack([matrix[groups == group].mean(axis=0) for group in range(groups.max() + 1)])
+    features = Features.of(rows)
+    assert features.unlike(groups) == pytest.approx(((matrix - means[groups]) ** 2).sum(), abs=1e-9)
+    near = features.apart(np.arange(len(score)), features.mean(np.flatnonzero(groups == 0)))
+    assert near == pytest.approx(((matrix - means[0]) ** 2).sum(axis=1), abs=1e-9)
+
+
 def decided(case, requirement, seed, **parameters):
     randomness, engine = SeededRandomness(seed), EmbeddedEngine()
     population = engine.population(case.table, case.schema, randomness)
@@ -74,7 +96,11 @@ def decided(case, requirement, seed, **parameters):
 @given(cases(), st.data())
 def test_every_row_is_in_a_group_of_k_whose_counts_have_its_value(case, data):
     k = data.draw(st.integers(1, len(case.rows)))
-    parameters = {"bins": data.draw(st.sampled_from(["mdl", "fine"])), "scores": data.draw(st.sampled_from([0, 0.5]))}
+    parameters = {
+        "bins": data.draw(st.sampled_from(["mdl", "fine"])),
+        "scores": data.draw(st.sampled_from([0, 0.5])),
+        "groups": data.draw(GROUPS),
+    }
     plan, groups = decided(case, KAnonymity(k), data.draw(st.integers(0, 99)), **parameters)
     sizes = Counter(groups.tolist())
     assert min(sizes.values()) >= k
@@ -90,11 +116,13 @@ def test_every_row_is_in_a_group_of_k_whose_counts_have_its_value(case, data):
 
 
 @SOME
-@given(cases(), st.sampled_from(["distinct-l=2", "entropy-l=1.3", "t-equal=0.4", "alpha=0.8"]), st.integers(1, 4))
-def test_what_is_required_of_the_class_holds_in_every_group(case, asked, k):
+@given(
+    cases(), st.sampled_from(["distinct-l=2", "entropy-l=1.3", "t-equal=0.4", "alpha=0.8"]), st.integers(1, 4), GROUPS
+)
+def test_what_is_required_of_the_class_holds_in_every_group(case, asked, k, made):
     requirement = asked_for(asked, KAnonymity(min(k, len(case.rows))))
     try:
-        _, groups = decided(case, requirement, 1)
+        _, groups = decided(case, requirement, 1, groups=made)
     except RequirementError:
         return
     labels = case.table[TARGET].codes

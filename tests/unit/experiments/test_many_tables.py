@@ -84,7 +84,7 @@ class Counting(Bench):
 def test_a_run_goes_on_where_it_stopped_and_tables_that_change_are_run_again(bench, tmp_path):
     def run(some):
         before = Counting.ran
-        run_trials(tmp_path, None, 600, lambda _words: None, 1, lambda _table, _data: some)
+        run_trials(tmp_path, None, 600, lambda _words: None, trials(1), lambda _table, _data: some)
         return Counting.ran - before
 
     whole = len(list(trials(1)))

@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from incrowd.errors import ParameterError
 from incrowd.measures.information import mutual_information
+from incrowd.methods.blending.clusters import LARGEST as LARGEST_CLUSTERED
+from incrowd.methods.blending.clusters import Features, cluster_rows
 from incrowd.methods.blending.guide import (
     AUTO,
     LARGEST,
@@ -56,6 +58,7 @@ Numbers = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 AT_ONCE = 64  # splits that the judge is asked about together
 MOST_MARKS = 1 << 18  # rows, once for each split, whose persons are counted together: some 10 MB
+SPLITS, CLUSTERS = "splits", "clusters"
 PIECES, SMALL = 16, 4096  # parts that are grown side by side, about, and rows below which that does not pay
 
 
@@ -95,6 +98,9 @@ class Blend:
     scores
         What parting rows by their score alone counts, beside 1 for parting them by an attribute, which keeps more of
         what attributes tell together. 0: rows are not parted by their score.
+    groups
+        ``"splits"`` (default): rows are split in two, again and again. ``"clusters"``: groups of exactly k rows that
+        are most alike, wherever they lie; for tables of at most 3,000 rows, larger ones are split.
     """
 
     guide: Any = AUTO
@@ -103,6 +109,7 @@ class Blend:
     attributes: float = 1.0
     labels: float = 1.0
     scores: float = 1.0
+    groups: str = SPLITS
 
     name: ClassVar[str] = "blend"
 
@@ -110,6 +117,7 @@ class Blend:
         check_guide(self.guide)
         check_choice("bins", self.bins, BINS)
         check_flag("hide", self.hide)
+        check_choice("groups", self.groups, (SPLITS, CLUSTERS))
         for name in ("attributes", "labels", "scores"):
             check_not_negative(name, getattr(self, name))
 
@@ -162,7 +170,10 @@ class Blend:
     def split(self, prepared: PreparedRows, judge: Judge, randomness: Randomness) -> tuple[Step, ...]:
         """The groups, and what they show."""
         names, marks = prepared.names, judge.of_rows(prepared.table, prepared.owners)
-        made = split_rows(prepared.features, judge, marks, Worth(self.attributes, self.labels, self.scores))
+        worth = Worth(self.attributes, self.labels, self.scores)
+        made = split_rows(prepared.features, judge, marks, worth)
+        if self.groups == CLUSTERS and len(marks) <= LARGEST_CLUSTERED:
+            made = clustered(prepared.features, judge, marks, worth, made)
         seats = permutation(made.count, randomness).astype(np.int32)[made.groups]
         sizes = tuple(np.bincount(seats, minlength=made.count).tolist())
         forms = tuple(Suppressed() if name in prepared.hidden else Counts() for name in names)
@@ -203,11 +214,13 @@ class Blend:
         """How often each attribute and the score were split, and what is hidden."""
         columns, target = prepared.features.columns, prepared.table[prepared.target]
         uses = zip([*(column.name for column in columns), "the score"], made.uses.tolist(), strict=True)
-        rows = (*sorted(uses, key=lambda use: -use[1]), *((name, "hidden") for name in prepared.hidden))
+        shown = sorted(uses, key=lambda use: -use[1]) if made.uses.any() else ()
+        rows = (*shown, *((name, "hidden") for name in prepared.hidden))
         facts: list[tuple[str, Any]] = [
             ("guide", _called(chosen_guide(self.guide, prepared.table.height))),
             ("share of rows whose class the guide tells", round(prepared.guidance.accuracy, 3)),
             ("groups", made.count),
+            ("groups are", SPLITS if made.uses.any() or made.count < 2 else CLUSTERS),
         ]
         rarest = int(target.counts[target.counts > 0].min(initial=k))
         if rarest < k:
@@ -306,6 +319,15 @@ def split_rows(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth) -
     growing = _Growing(rows, orders, judge, marks)
     count = growing.by_size() if judge.counts_only else growing.asking()
     return BlendGroups(growing.groups, count, growing.uses)
+
+
+def clustered(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth, split: BlendGroups) -> BlendGroups:
+    """Groups as clusters; those that were split, where what is required leaves clusters less alike than these."""
+    known = Features.of(_kernel_rows(features, worth))
+    groups = cluster_rows(known, judge, marks)
+    if known.unlike(split.groups) <= known.unlike(groups):
+        return split
+    return BlendGroups(groups, int(groups.max()) + 1, np.zeros_like(split.uses))
 
 
 def _kernel_rows(features: RowFeatures, worth: Worth) -> RowTable:
