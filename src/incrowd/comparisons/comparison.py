@@ -146,7 +146,7 @@ class Comparison:
             "protocol": self.splitting,
             "feeding": str(self.setup.feeding),
             "discretize": self.setup.discretize or "no",
-            "limits": json.dumps(stated) if (stated := self.setup.preferences.stated()) else "no",
+            "limits": json.dumps(stated) if (stated := self.setup.stated()) else "no",
             "seed": self.setup.seed,
             "version": version("incrowd"),
         }

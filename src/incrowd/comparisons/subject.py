@@ -49,6 +49,7 @@ class Subject:
     persons: RowPersons | None = None  # whose row each row is, if rows are not persons
     followed: Persons | None = None  # how recipients can follow persons, if they can
     order: EncodedColumn | None = None  # what puts the rows of a person in order, if the user said so
+    people: EncodedTable | None = None  # the population, if something is required of it
 
     @property
     def target(self) -> str:
@@ -111,8 +112,9 @@ def understand_table(
         raise SchemaError(f"Column {person!r} says whose row it is, so it is no class and no quasi-identifier.")
     left_out_names = (*identifiers, *([] if person is None else [person]))
     source, draft = _without_identifiers(source, target, quasi_identifiers, left_out_names)
-    known = list(draft.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
     stated = {column: settings for column, settings in (columns or {}).items() if column in draft}
+    drafted = [name for name in draft.quasi_identifiers if "role" not in stated.get(name, {})]
+    known = drafted if quasi_identifiers is None else list(quasi_identifiers)
     recipe = Recipe(columns=stated if numeric is None else stated | _types(draft, set(numeric)))
     recipe = with_roles(recipe, quasi_identifiers=known, target=[target])
     used = {column: tree for column, tree in (hierarchies or {}).items() if column in known}

@@ -24,8 +24,9 @@ from incrowd.comparisons.scores import quality
 from incrowd.comparisons.subject import Subject
 from incrowd.errors import IncrowdError, ParameterError, VerificationError
 from incrowd.recipients.matrix import Codes, Numbers
-from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
-from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.tables.recipe import Recipe
+from incrowd.vocabulary.forms import REDRAW
+from incrowd.vocabulary.requirement import KAnonymity, Requirement
 
 DISCRETIZE = (None, "train", "before")
 DONE = "done"
@@ -55,13 +56,25 @@ class Setup:
     feeding: Feeding = field(default_factory=Feeding)  # how learners take released cells
     seed: int = 1  # of everything that is drawn
     discretize: str | None = None  # MDL cuts: "train" after the release, "before" on all rows, before the splits
-    preferences: Preferences = INDIFFERENT  # weights and limits of all releases
+    asked: Recipe = field(default_factory=Recipe)  # what all releases keep beside k, weights and limits among it
     own: tuple[Learner, ...] = ()  # learners that are passed, and not found by their names
     by_rows: bool = False  # rows are split although they are not persons: wrong, to see how wrong
 
     def __post_init__(self) -> None:
         if self.discretize not in DISCRETIZE:
             raise ParameterError("discretize must be train or before, or be left out.")
+
+    def requirement(self, k: int) -> Requirement:
+        """What a release keeps, at this k."""
+        return replace(self.asked, k=k).requirement
+
+    def stated(self) -> dict[str, Any]:
+        """What is asked of all releases beside k, in words and numbers."""
+        asked, size = self.asked, KAnonymity(self.asked.k)
+        kept = [] if asked.requirement == size else [one for one in asked.requirement.promises if one != str(size)]
+        stated = {"require": kept, "rarest": asked.rarest, "form": asked.form}
+        redraw = {} if asked.redraw == REDRAW else {"redraw": asked.redraw}
+        return asked.preferences.stated() | {name: one for name, one in stated.items() if one} | redraw
 
 
 @dataclass(frozen=True)
@@ -183,11 +196,13 @@ class Laboratory:
                 self.subject.frame[split.train],
                 schema,
                 trial.choice.entry or trial.choice.method,
-                dict(trial.choice.parameters),
-                KAnonymity(trial.k),
+                {"redraw": self.setup.asked.redraw, **dict(trial.choice.parameters)},
+                self.setup.requirement(trial.k),
                 self._seed("release", trial),
-                preferences=self.setup.preferences,
+                self.subject.people,
+                self.setup.asked.preferences,
                 owners=self.subject.owners(split.train),
+                rarest=self.setup.asked.rarest,
                 order=self.subject.order and self.subject.order.take(split.train),
             )
             spent = time.process_time() - begun

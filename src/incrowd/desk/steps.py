@@ -224,12 +224,13 @@ def _plain_release(visit: Visit) -> list[str]:
 
 async def method(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
     """Which method, and in which form groups are released."""
-    from incrowd.methods.catalog import METHODS
+    from incrowd.methods.catalog import AUTO, METHODS
     from incrowd.tables.recipe import DEFAULT_METHOD
 
     recipe = visit.recipe()
     linked = bool(recipe.get("keep_link"))
     entries = [entry for entry in METHODS.values() if (entry.module.startswith("incrowd.methods.histories")) is linked]
+    entries += [] if linked else [AUTO]
     comparisons = [job for job in visit.jobs.all() if job.kind == "compare" and job.about.get("table") == visit.table]
     finished = next((job for job in comparisons if job.answer), None)
     return visit.render(
@@ -247,10 +248,10 @@ async def method(visit: Visit, written: FilledForm | None = None, error: str = "
 
 async def save_method(visit: Visit) -> Response:
     """Choose it."""
-    from incrowd.methods.catalog import METHODS
+    from incrowd.methods.catalog import AUTO, METHODS
 
     written, name = read_form(METHOD, visit.form), visit.field("method")
-    if name not in METHODS:
+    if name not in (*METHODS, AUTO.name):
         raise RequestError(400, "There is no such method.")
     if written.errors:
         return await method(visit, written)

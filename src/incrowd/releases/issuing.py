@@ -77,6 +77,7 @@ def describe(
         keyed=keyed_entries(job),
         responsible=job.responsible,
         reading=reading_of(plan, job.recipe.method, hierarchies=job.share_hierarchies),
+        chosen={} if job.chosen is None else job.chosen.to_json(),
         method_package=None if (entry := find_method(job.recipe.method)).foreign is None else entry.package,
     )
     issued = certificate(
