@@ -87,7 +87,7 @@ def _value(results: list[Result], method: str, fold: int, learners: tuple[str, .
 
 def main(data: Path, out: Path) -> None:
     """Measure what is not measured yet, and tell how often the goal is met."""
-    Laboratory.run = _run_once  # type: ignore[method-assign]
+    Laboratory.run = _run_once  # type: ignore[method-assign, assignment]
     done = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
     for name in TABLES:
         if name not in {one["table"] for one in done}:

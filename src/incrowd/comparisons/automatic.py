@@ -125,7 +125,7 @@ class _Search:
         subject = _drawn(subject, seed)
         repetitions = min(MOST_REPETITIONS, max(1, -(-TESTED // subject.table.height)))
         protocol = KFold(FOLDS, stratified=True, repetitions=repetitions)
-        setup = Setup(protocol, seed=seed, asked=asked, own=own_learners(auto.learners))
+        setup = Setup(protocol, seed=seed, asked=asked, own=own_learners(auto.learners), attacked=False)
         until = monotonic() + auto.seconds
         return cls(Laboratory(subject, setup), asked.k, learners, measure, until, tell, [])
 

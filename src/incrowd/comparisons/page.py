@@ -119,14 +119,21 @@ RELEASE_HEADER = (
     "rows lost",
     "average risk",
     "rows in pure groups",
+    "class advantage",
     "seconds",
+)
+
+
+ADVANTAGE = (
+    "Class advantage: by how much the class of people of the release is guessed better from it than that of others, as "
+    "a share of what could be; 0 if being in it makes no difference."
 )
 
 
 def releases_words(comparison: Comparison) -> str:
     """What the table of releases has to say of itself."""
     sizes = "" if comparison.persons is None else " A group is as large as it has persons."
-    return f"Means over the splits. Risk and groups are counted on the released rows.{sizes}"
+    return f"Means over the splits. Risk and groups are counted on the released rows.{sizes} {ADVANTAGE}"
 
 
 def release_rows(summary: Summary) -> list[tuple[str, ...]]:
@@ -150,6 +157,7 @@ def _release_row(cell: SummaryCell) -> tuple[str, ...]:
         "–" if lost is None else f"{100 * lost:.1f} %",
         percent(cell.mean("average_risk") or 0.0),
         "–" if cell.method.startswith(KADET) else f"{100 * (cell.mean('pure_rows') or 0):.1f} %",
+        "–" if (advantage := cell.mean("class_advantage")) is None else f"{advantage:.3f}",
         f"{cell.mean('release_seconds') or 0:.2f}",
     )
 
@@ -248,7 +256,7 @@ def _sections(comparison: Comparison) -> Iterator[Html]:
         "What the releases are like",
         "releases",
         paragraph(releases_words(comparison), class_="aside"),
-        table("Releases", texts(*RELEASE_HEADER), (texts(*row) for row in release_rows(summary)), numbers=range(1, 9)),
+        table("Releases", texts(*RELEASE_HEADER), (texts(*row) for row in release_rows(summary)), numbers=range(1, 10)),
     )
     if problems := troubles(summary):
         yield section("What could not be done", "troubles", bullets(map(text, problems)))

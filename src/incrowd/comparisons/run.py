@@ -27,13 +27,12 @@ from incrowd.comparisons.workers import STARTUP, Cost, measure_cost, run_trials
 from incrowd.errors import ParameterError, guarded, named_option
 from incrowd.methods.catalog import MethodOrName
 from incrowd.tables.options import Wishes
-from incrowd.tables.reading.read import read_population
 from incrowd.tables.recipe import Recipe, asked_recipe, beside_recipe
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import options_of
 from incrowd.vocabulary.persons import PersonOptions
 from incrowd.vocabulary.preferences import Preferences
-from incrowd.vocabulary.requirement import KAnonymity, with_subjects
+from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
 _WISHES = tuple(one.name for one in options_of(Wishes))
@@ -311,7 +310,7 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
         asked,
         own_learners(question.learners),
     )
-    subject = subject_for(subject, asked)
+    subject = subject.asked_of(asked)
     question.preferences.check_columns(subject.schema)
     trained = [split.train for split in Laboratory(subject, setup).splits.values()]
     people = min(len(rows) if subject.persons is None else subject.persons.take(rows).count for rows in trained)
@@ -329,13 +328,6 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     if question.jobs is None and cost is not None and cost.whole(trials, height, 1) <= cost.whole(trials, height, jobs):
         jobs = 1
     return Prepared(Laboratory(subject, setup), trials, cost, jobs, find_measure(question.measure))
-
-
-def subject_for(subject: Subject, asked: Recipe) -> Subject:
-    """The table with what a requirement is about: its sensitive columns, and the people it is about."""
-    schema = with_subjects(asked.requirement, subject.schema)
-    people = read_population(asked.population, asked.requirement, schema, asked.reading)
-    return replace(subject, schema=schema, people=people)
 
 
 def run(prepared: Prepared, folder: Path | None = None, watch: Watcher = lambda _step: None) -> Comparison:

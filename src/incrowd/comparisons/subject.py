@@ -22,13 +22,14 @@ from incrowd.rows.memory.population import bin_column
 from incrowd.tables.reading.draft import draft_schema, role_by_name
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.persons import in_order, owners_of
-from incrowd.tables.reading.read import read
+from incrowd.tables.reading.read import read, read_population
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe, with_hierarchies, with_roles
 from incrowd.tables.roles import settle_schema
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.persons import ORDER, Persons
+from incrowd.vocabulary.requirement import with_subjects
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 NAMED = 12  # names of columns in a notice: more would not be read
@@ -69,6 +70,12 @@ class Subject:
     def owners(self, rows: Rows) -> Codes | None:
         """The person of each of these rows; None if rows are persons."""
         return None if self.persons is None else self.persons.take(rows).codes
+
+    def asked_of(self, asked: Recipe) -> Subject:
+        """The table with what a requirement is about: its sensitive columns, and the people it is about."""
+        schema = with_subjects(asked.requirement, self.schema)
+        people = read_population(asked.population, asked.requirement, schema, asked.reading)
+        return replace(self, schema=schema, people=people)
 
     def take(self, rows: Rows) -> Subject:
         """The same table with some of its rows, whatever they are split by."""

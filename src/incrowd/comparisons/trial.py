@@ -19,17 +19,21 @@ from incrowd.comparisons.learners.catalog import find_learner
 from incrowd.comparisons.learners.learner import Examples, Learner, discretize, predicted
 from incrowd.comparisons.persons import person_quality, person_words
 from incrowd.comparisons.protocol import Protocol, RowSplit, seed_of
-from incrowd.comparisons.releasing import ReleaseRisk, publish_and_score, release_rows, risk_of
+from incrowd.comparisons.releasing import Made, ReleaseRisk, publish_and_score, release_rows, risk_of
 from incrowd.comparisons.scores import quality
 from incrowd.comparisons.subject import Subject
-from incrowd.errors import IncrowdError, ParameterError, VerificationError
+from incrowd.errors import CannotRunError, IncrowdError, ParameterError, VerificationError
 from incrowd.recipients.matrix import Codes, Numbers
+from incrowd.risk.boxes import read_released
+from incrowd.risk.guessing import advantage_of, guess_from_release
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.forms import REDRAW
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
 
 DISCRETIZE = (None, "train", "before")
 DONE = "done"
+ATTACKED = 2000
+"""People of the release, and others, whose class is guessed: enough to know a share to about a point."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Setup:
     discretize: str | None = None  # MDL cuts: "train" after the release, "before" on all rows, before the splits
     asked: Recipe = field(default_factory=Recipe)  # what all releases keep beside k, weights and limits among it
     own: tuple[Learner, ...] = ()  # learners that are passed, and not found by their names
+    attacked: bool = True  # whether it is measured how well the class of members is guessed
     by_rows: bool = False  # rows are split although they are not persons: wrong, to see how wrong
 
     def __post_init__(self) -> None:
@@ -100,6 +105,7 @@ class Result:
     average_risk: float | None = None
     largest_risk: float | None = None
     pure_rows: float | None = None
+    class_advantage: float | None = None
     person_accuracy: float | None = None
     accuracy_error: float | None = None
     person_accuracy_error: float | None = None
@@ -211,6 +217,7 @@ class Laboratory:
                 released_rows=made.draft.frame.height,
                 cells_kept=made.plan.share_of_cells_shown,
                 release_seconds=spent,
+                class_advantage=self._advantage(made, split, trial),
             )
             unseen, seed = self.subject.frame[split.test], self._seed("feeding", trial)
             plan, draft, feeding = made.plan, made.draft, self.setup.feeding
@@ -218,6 +225,20 @@ class Laboratory:
         if self.setup.discretize == "train":
             train, test = discretize(train, test)
         return train, test, known
+
+    def _advantage(self, made: Made, split: RowSplit, trial: Trial) -> float | None:
+        """By how much the class of people of the release is guessed better than that of others; None if unknown."""
+        if not self.setup.attacked:
+            return None
+        chance = np.random.default_rng(self._seed("people", trial))
+        rows = (chance.permutation(part)[:ATTACKED] for part in (split.train, split.test))
+        members, others = (self.subject.table.take(some) for some in rows)
+        state = self._seed("forest", trial) % 2**31
+        try:
+            released = read_released(made.draft.frame, self.subject.table, self.subject.schema)
+            return advantage_of(*guess_from_release(released, members, others, self.subject.target, state))
+        except CannotRunError:
+            return None
 
     def _learned(
         self, name: str, trial: Trial, train: Examples, test: Examples, known: Result, split: RowSplit

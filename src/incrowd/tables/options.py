@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, overload
 
 from incrowd.errors import ParameterError
 from incrowd.tables.reading.dialect import Reading as Reading
+from incrowd.vocabulary.forms import Form, Redraw
 from incrowd.vocabulary.keying import KeyedColumns
 from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
 from incrowd.vocabulary.persons import PersonOptions, SecondTable
@@ -98,23 +99,6 @@ Rarest = Annotated[
         "No cell names a value that fewer people of the table have, alone or in a set.",
         Kind.WHOLE,
         more="The same for bins of numbers and groups of a hierarchy.",
-    ),
-]
-Form = Annotated[
-    str | None,
-    Option(
-        "How groups are released: strict (plain values), counts, or pair (counts as a table of their own).",
-        Kind.CHOICE,
-        "strict|counts|pair",
-        more="If you do not say, in the method's own form.",
-    ),
-]
-Redraw = Annotated[
-    int | None,
-    Option(
-        "Counts are drawn from a group's rows and this many of the whole table, 2 if you do not say; 0: exact.",
-        Kind.WHOLE,
-        more="Exact counts tell a whole record to who has two releases that differ by it.",
     ),
 ]
 Population = Annotated[Any, Option("A table of the people the rows are from, for k-map and delta-presence.", Kind.FILE)]

@@ -252,7 +252,7 @@ class Recipe:
         if not self.known_together:
             return KAnonymity(self.k)
         return KnownTogether(
-            tuple(KnownSet(tuple(known["columns"]), known.get("k", self.k)) for known in self.known_together)
+            tuple(KnownSet(tuple(known["columns"]), known.get("k") or self.k) for known in self.known_together)
         )
 
     @property
