@@ -277,7 +277,7 @@ def stated_by(recipe: Recipe) -> dict[str, Any]:
         "missing_persons": recipe.missing_persons,
         **{name: getattr(recipe, name) or None for name in ("keep_link", "known_rows", "count_known", "order")},
         **{name: getattr(recipe, name) for name in _WISHES},
-        "known_together": [(known["columns"], known.get("k")) for known in recipe.known_together],
+        "known_together": [(known["columns"], known.get("k", recipe.k)) for known in recipe.known_together],
         "require": recipe.require or None,
     }
 

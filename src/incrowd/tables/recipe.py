@@ -252,7 +252,7 @@ class Recipe:
         if not self.known_together:
             return KAnonymity(self.k)
         return KnownTogether(
-            tuple(KnownSet(tuple(known["columns"]), known.get("k") or self.k) for known in self.known_together)
+            tuple(KnownSet(tuple(known["columns"]), known.get("k", self.k)) for known in self.known_together)
         )
 
     @property
@@ -374,9 +374,7 @@ def asked_recipe(options: ReleaseOptions) -> Recipe:
     named["reading"] = {**recipe.reading, **(options.get("reading") or {})}
     named["repeats"] = names_of(options.get("repeats"))
     if (together := options.get("known_together")) is not None:
-        named["known_together"] = [
-            {"columns": names_of(columns), **({} if rows is None else {"k": rows})} for columns, rows in together
-        ]
+        named["known_together"] = [{"columns": names_of(columns), "k": rows} for columns, rows in together]
     if (person := options.get("person")) is not None:  # what is said of persons needs them
         named["columns"] = {**recipe.columns, person: {**recipe.columns.get(person, {}), "role": Role.PERSON}}
     recipe = replace(recipe, **{name: value for name, value in named.items() if value is not None})
