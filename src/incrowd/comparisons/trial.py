@@ -105,6 +105,7 @@ class Result:
     average_risk: float | None = None
     largest_risk: float | None = None
     pure_rows: float | None = None
+    purity: float | None = None
     class_advantage: float | None = None
     person_accuracy: float | None = None
     accuracy_error: float | None = None
@@ -290,4 +291,5 @@ def _with_risk(result: Result, risk: ReleaseRisk) -> Result:
         average_risk=risk.average,
         largest_risk=risk.largest,
         pure_rows=risk.pure,
+        purity=risk.purity,
     )
