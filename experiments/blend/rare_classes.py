@@ -33,13 +33,14 @@ from incrowd.methods.blending.guide import Guided
 
 TABLES = ("abalone9-18", "flare-F", "page-blocks0", "ecoli3", "yeast4", "vehicle0")
 LEARNERS, ROWS, K = ("nb", "logistic"), 1500, 10
+FIGURES = ("auc", "balanced_accuracy", "purity")
 ARMS = {"as it is": "blend", "hide nothing": "blend(hide=False)", "balanced": "blend", "both": "blend(hide=False)"}
 
 
 @contextmanager
 def balanced(wanted: bool) -> Iterator[None]:
     """Blend with scores that count every class alike."""
-    guided = blend.guided
+    guided = blend.guided  # type: ignore[attr-defined]
 
     def told(table: Any, names: Any, target: str, *others: Any, **more: Any) -> Guided:
         guidance = guided(table, names, target, *others, **more)
@@ -48,11 +49,11 @@ def balanced(wanted: bool) -> Iterator[None]:
         return replace(guidance, scores=scores / scores.sum(axis=1, keepdims=True))
 
     if wanted:
-        blend.guided = told  # type: ignore[assignment]
+        blend.guided = told  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        blend.guided = guided
+        blend.guided = guided  # type: ignore[attr-defined]
 
 
 def measured(name: str) -> Iterator[dict[str, Any]]:
@@ -88,7 +89,7 @@ def main(out: Path) -> None:
     plain = {(one["table"], one["learner"]): one for one in done if one["arm"] == "as it is"}
     for arm in ARMS:
         own = [one for one in done if one["arm"] == arm]
-        for what in ("auc", "balanced_accuracy", "purity"):
+        for what in FIGURES:
             gains = [one[what] - plain[one["table"], one["learner"]][what] for one in own]
             better = sum(gain > 0 for gain in gains)
             print(

@@ -38,8 +38,9 @@ TESTED, MOST_REPETITIONS = 10_000, 5
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """What was chosen, among what, and why. ``reached`` has those that were tried to the end, the best first."""
+    """What was asked and chosen, among what, and why. ``reached`` has those tried to the end, the best first."""
 
+    asked: Recipe
     choice: Choice
     among: tuple[str, ...]
     untried: tuple[str, ...]
@@ -180,6 +181,7 @@ class _Search:
         whole = Summary.of([one for one in self.results if one.method == UNPROTECTED], self.measure)
         cells = [cell for learner in self.learners if (cell := whole.unprotected(learner)) is not None]
         return MethodChoice(
+            asked=self.laboratory.setup.asked,
             choice=next(one for one in candidates if str(one) == reached[0][0]),
             among=tuple(map(str, candidates)),
             untried=tuple(str(one) for one in candidates if str(one) not in tried),
