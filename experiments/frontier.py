@@ -34,8 +34,9 @@ def write_frontier(page: Path, data: Path | None, rows: int, tell: Callable[[str
         f"Written by `python -m experiments frontier`: {made[None].rows:,} rows of Adult, eight quasi-identifiers, two "
         "halves, one repetition; the protocol was written before. Purity is the share of the rows that have the most "
         "frequent class of their group; the class advantage is by how much an attack on the release guesses the class "
-        "of 2,000 of its people better than that of 2,000 others, as a share of what could be: two or three points of "
-        "it are chance. *Bounded* is the same with `--purest 0.9`: no group in which a class has more than 90 %.",
+        "of 2,000 of its people better than that of 2,000 others, as a share of what could be; with so "
+        "few people its standard error is about 0.05, so that only large differences say something. "
+        "*Bounded* is the same with `--purest 0.9`: no group in which a class has more than 90 %.",
         machine(),
     ]
     sections = [_section(learner, free, made[BOUND].summary) for learner in free.learners]
