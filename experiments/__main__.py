@@ -8,12 +8,15 @@ from typing import Annotated
 import typer
 
 from experiments.attacks.page import write_attacks
+from experiments.automatic import write_auto
 from experiments.blend.cells import adult_cells, part_cells, read_outcomes, small_cells, waiting
 from experiments.blend.choices import LEARNERS as CHOICE_LEARNERS
 from experiments.blend.choices import choice_trials, write_choices
 from experiments.blend.pages import adult_page, adult_plots, parts_page, small_page
+from experiments.blend.rare_classes import write_rare_classes
 from experiments.blend.risk import write_blended, write_wide
 from experiments.blend.trying import try_all
+from experiments.frontier import ROWS, write_frontier
 from experiments.many_tables.page import write as write_many_tables
 from experiments.many_tables.tables import subject_of
 from experiments.many_tables.trials import Bench, run_trials
@@ -105,6 +108,27 @@ def recipients(
         try_recipients(every, way, read_recipients(keep), keep, data, _tell)
     try_naive(read_recipients(keep), keep, data, _tell)
     write_recipients(page, read_recipients(keep))
+    typer.echo(f"written {page}")
+
+
+@app.command()
+def frontier(page: Page, data: Data = None, rows: Annotated[int, typer.Option(help="Rows drawn.")] = ROWS) -> None:
+    """Accuracy against purity and against measured inference, every method and k, with and without a bound: a page."""
+    write_frontier(page, data, rows, _tell)
+    typer.echo(f"written {page}")
+
+
+@app.command()
+def auto(page: Page, keep: Annotated[Path, KEPT], data: Data = None) -> None:
+    """Measure how well --method auto chooses on ten tables: a page."""
+    write_auto(page, keep, data, _tell)
+    typer.echo(f"written {page}")
+
+
+@app.command(name="rare-classes")
+def rare_classes(page: Page, keep: Annotated[Path, KEPT]) -> None:
+    """Measure whether other scores, or hiding nothing, make Blend serve rare classes better: a page."""
+    write_rare_classes(page, keep, _tell)
     typer.echo(f"written {page}")
 
 

@@ -15,10 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from experiments.many_tables.tables import ROWS, SEED, TABLES, subject_of
-from incrowd.attacks.attack import CannotRunError
-from incrowd.attacks.boxes import read_released
-from incrowd.attacks.membership import advantage, guess_from_release
-from incrowd.attacks.scene import SceneSplit
+from incrowd.attacks.membership import advantage
 from incrowd.comparisons.choices import UNPROTECTED, Choice
 from incrowd.comparisons.feeding import Feeding, feed_release, feed_unprotected
 from incrowd.comparisons.learners.catalog import find_learner
@@ -28,7 +25,9 @@ from incrowd.comparisons.releasing import Made, release_rows
 from incrowd.comparisons.results import digest_of
 from incrowd.comparisons.scores import quality
 from incrowd.comparisons.subject import Subject
-from incrowd.errors import IncrowdError
+from incrowd.errors import CannotRunError, IncrowdError
+from incrowd.risk.boxes import read_released
+from incrowd.risk.guessing import guess_from_release
 from incrowd.vocabulary.certificates import version
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.requirements.words import asked_for
@@ -156,8 +155,8 @@ class Bench:
         subject = self.subject
         try:
             released = read_released(made.draft.frame, subject.table, subject.schema)
-            people = SceneSplit(released, subject.table.take(split.train), subject.table.take(split.test), "")
-            members, others = guess_from_release(people, subject.target, SEED)
+            people = subject.table.take(split.train), subject.table.take(split.test)
+            members, others = guess_from_release(released, *people, subject.target, seed_of(SEED, "forest") % 2**31)
         except CannotRunError:
             return {}
         found = advantage(members.count, others.count)[0]

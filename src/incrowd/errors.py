@@ -166,6 +166,10 @@ class UnexpectedError(IncrowdError):
     """A library panicked, the system refused, or incrowd itself has a fault; nothing was published."""
 
 
+class CannotRunError(IncrowdError):
+    """What an attack needs is not on the table; the message says what, and how to give it."""
+
+
 class VerificationError(IncrowdError):
     """The written release failed the independent recount; nothing was published."""
 

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from incrowd.attacks.again import Again
-from incrowd.attacks.boxes import read_released
 from incrowd.errors import IncrowdError
+from incrowd.risk.boxes import read_released
 from incrowd.vocabulary.requirement import KAnonymity
 from support.strategies import cases
 

@@ -9,16 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from incrowd.errors import IncrowdError
-
 Verdict = Literal["no leak found", "leak", "not run"]
 NO_LEAK: Verdict = "no leak found"
 LEAK: Verdict = "leak"
 NOT_RUN: Verdict = "not run"
-
-
-class CannotRunError(IncrowdError):
-    """What an attack needs is not on the table; the message says what, and how to give it."""
 
 
 @dataclass(frozen=True)

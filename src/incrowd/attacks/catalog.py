@@ -52,7 +52,8 @@ class Attack:
         return replace(finding, attack=self.name)
 
     def _run_foreign(self, function: Callable[[Scene], Finding], scene: Scene) -> Finding:
-        from incrowd.attacks.attack import NOT_RUN, CannotRunError, Finding
+        from incrowd.attacks.attack import NOT_RUN, Finding
+        from incrowd.errors import CannotRunError
 
         try:
             finding: Any = function(scene)

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
-from incrowd.attacks.boxes import Released, histogram
 from incrowd.attacks.measuring import Floats, ratio_interval, share_interval
 from incrowd.attacks.scene import Scene
 from incrowd.drawing.wording import counted
+from incrowd.risk.boxes import Released, histogram
 from incrowd.vocabulary.released_cell import Ints
 from incrowd.vocabulary.requirements.columns import RequirementSubject
 
@@ -107,7 +107,7 @@ def _to_exclude(counts: Ints) -> Ints:
 
 
 def _fewest_at_random(classes: Ints, values: Ints, width: int, generator: np.random.Generator) -> int:
-    from incrowd.attacks.boxes import histogram
+    from incrowd.risk.boxes import histogram
 
     return int(_to_exclude(histogram(classes, generator.permutation(values), int(classes.max()) + 1, width)).min())
 

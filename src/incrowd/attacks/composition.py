@@ -20,10 +20,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
-from incrowd.attacks.boxes import Released, read_released
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import share_interval
 from incrowd.attacks.scene import SMALLEST, Scene
+from incrowd.errors import CannotRunError
+from incrowd.risk.boxes import Released, read_released
 from incrowd.vocabulary.released_cell import Bools, Ints
 
 

@@ -30,11 +30,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
-from incrowd.attacks.boxes import Released
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import difference_interval, share_interval
 from incrowd.attacks.membership import HALF_A_POINT
 from incrowd.attacks.scene import SMALLEST, Scene
+from incrowd.errors import CannotRunError
+from incrowd.risk.boxes import Released
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.released_cell import Bools, Ints
 

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
-from incrowd.attacks.boxes import Released
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import share_interval
 from incrowd.attacks.scene import Rows, Scene
+from incrowd.errors import CannotRunError
+from incrowd.risk.boxes import Released
 from incrowd.vocabulary.released_cell import Bools, Floats, Ints
 
 TRIALS, FEWEST = 15, 3  # each takes a release: with fifteen, a third of all is told from none

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
-from incrowd.attacks.boxes import written_cells
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import Floats, share_interval
 from incrowd.attacks.scene import Scene, Traced
+from incrowd.errors import CannotRunError
+from incrowd.risk.boxes import written_cells
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.released_cell import CellReader, Ints
 from incrowd.vocabulary.released_value import parse_day, parse_number

@@ -26,10 +26,11 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import correlation_interval, rank_correlation, share_interval
 from incrowd.attacks.scene import Scene
 from incrowd.drawing.wording import counted
+from incrowd.errors import CannotRunError
 from incrowd.vocabulary.released_cell import Bools, Ints
 
 DRAWS = 50

@@ -1,27 +1,19 @@
-"""Who is in the table: people of the release beside control rows, by boxes and by a model that learned from it.
-
-The attacker shows a person to the model as the class whose box fits, which is how the model knows people; learning from
-classes, it needs no guess at what stands behind a cell. Counts tell more than a box: how likely each class is a
-person's own, and so how likely each value is.
-"""
+"""Who is in the table: people of the release beside control rows, by boxes and by a model that learned from it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
-from incrowd.attacks.boxes import Released
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import Floats, Interval, area, area_interval, difference_interval
-from incrowd.attacks.scene import SMALLEST, Scene, SceneSplit
+from incrowd.attacks.scene import SMALLEST, Scene
 from incrowd.comparisons.protocol import seed_of
+from incrowd.errors import CannotRunError
+from incrowd.risk.boxes import Released
+from incrowd.risk.guessing import Guesses, guess_from_original, guess_from_release
 from incrowd.vocabulary.encoded_table import EncodedTable
-from incrowd.vocabulary.released_cell import Ints
 
 HALF_A_POINT = 0.005
 _AT_ONCE = 512  # people at a time, each with a number for every class
@@ -53,82 +45,13 @@ def membership_by_box(scene: Scene) -> Finding:
     )
 
 
-TREES = 30
-
-
-@dataclass(frozen=True, eq=False)
-class Guesses:
-    """For each person the chance the model gives the true value, and whether it is its first guess."""
-
-    chances: Floats
-    right: npt.NDArray[np.bool_]
-
-    @property
-    def count(self) -> tuple[int, int]:
-        """People guessed right, and all."""
-        return int(self.right.sum()), len(self.right)
-
-
-@lru_cache(maxsize=4)
-def guess_from_release(split: SceneSplit, column: str, seed: int) -> tuple[Guesses, Guesses]:
-    """What the release says of members and of others: by a forest that learned from its classes, or by its counts."""
-    released = split.released
-    if column not in released.values:
-        raise CannotRunError(f"The release has no column {column!r}.")
-    if released.counted:
-        members, others = (
-            _guesses(_by_counts(released, column, people), people[column].codes)
-            for people in (split.members, split.others)
-        )
-        return members, others
-    model = _forest(released.boxes.shown[released.classes], released.values[column], seed)
-    by_class = _chances(model, released.boxes.shown, released.widths[column])
-    both = ((people, released.nearest(people)) for people in (split.members, split.others))
-    members, others = (_guesses(by_class[classes], people[column].codes) for people, classes in both)
-    return members, others
-
-
-def _by_counts(released: Released, column: str, people: EncodedTable) -> Floats:
-    """The chances of the column's values: those of the classes, by how likely each class is the person's."""
-    counts = released.histogram(column)
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    return np.concatenate([weights @ shares for weights in released.likely(people)])
-
-
-@lru_cache(maxsize=4)
-def guess_from_original(split: SceneSplit, column: str, seed: int) -> tuple[Guesses, Guesses]:
-    """The same from the members as they are: what it would be worth without any protection."""
+def _guessed(scene: Scene, column: str) -> tuple[tuple[Guesses, Guesses], tuple[Guesses, Guesses]]:
+    """What the release says of members and of others, and what the members as they are would."""
+    split, state = scene.split, seed_of(scene.seed, "forest") % 2**31
+    people = split.members, split.others
     names = split.released.boxes.names
-    model = _forest(_codes(split.members, names), split.members[column].codes.astype(np.int64), seed)
-    width = split.members[column].width
-    members, others = (
-        _guesses(_chances(model, _codes(people, names), width), people[column].codes)
-        for people in (split.members, split.others)
-    )
-    return members, others
-
-
-def _codes(people: EncodedTable, names: tuple[str, ...]) -> Ints:
-    return np.stack([people[name].codes.astype(np.int64) for name in names], axis=1)
-
-
-def _forest(inputs: Ints, values: Ints, seed: int) -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    if not inputs.shape[1]:
-        raise CannotRunError("There is no quasi-identifier to learn from.")
-    state = seed_of(seed, "forest") % 2**31
-    return RandomForestClassifier(TREES, random_state=state, n_jobs=1).fit(inputs.astype(np.float32), values)
-
-
-def _chances(model: Any, inputs: Ints, width: int) -> Floats:
-    chances = np.zeros((len(inputs), width))
-    chances[:, model.classes_] = model.predict_proba(inputs.astype(np.float32))
-    return chances
-
-
-def _guesses(chances: Floats, truth: npt.NDArray[np.int32]) -> Guesses:
-    return Guesses(chances[np.arange(len(truth)), truth], chances.argmax(axis=1) == truth)
+    released = guess_from_release(split.released, *people, column, state)
+    return released, guess_from_original(names, *people, column, state)
 
 
 SURE, FALSE_ALARMS = 0.51, 0.001
@@ -145,10 +68,10 @@ def model_membership(scene: Scene) -> Finding:
     above 0.51.
     """
     split, column = scene.split, scene.guessed
-    members, others = guess_from_release(split, column, scene.seed)
+    (members, others), original = _guessed(scene, column)
     measured = area(members.chances, others.chances)
     interval = area_interval(measured, len(members.chances), len(others.chances))
-    raw = area(*(one.chances for one in guess_from_original(split, column, scene.seed)))
+    raw = area(*(one.chances for one in original))
     return Finding(
         LEAK if interval[0] > SURE else NO_LEAK,
         f"A forest on {column!r}, asked about members and control rows. Measured on {split.how}.",
@@ -276,11 +199,11 @@ def attribute_inference(scene: Scene) -> Finding:
     split, promised = scene.split, scene.promised
     by_column = {}
     for column in scene.secrets:
-        members, others = guess_from_release(split, column, scene.seed)
+        members, others = _guessed(scene, column)[0]
         by_column[column] = (*advantage(members.count, others.count), members.count, others.count)
     worst = max(by_column, key=lambda column: by_column[column][0])
     measured, interval, ours, theirs = by_column[worst]
-    raw = advantage(*(one.count for one in guess_from_original(split, worst, scene.seed)))[0]
+    raw = advantage(*(one.count for one in _guessed(scene, worst)[1]))[0]
     goal = STRICTER if worst in {**promised.diversity, **promised.closeness} else ADVANTAGE
     return Finding(
         LEAK if interval[0] > goal else NO_LEAK,

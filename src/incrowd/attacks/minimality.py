@@ -23,10 +23,10 @@ import numpy as np
 import polars as pl
 
 from incrowd.attacks.again import Again
-from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import share_interval
 from incrowd.attacks.scene import Scene
-from incrowd.errors import IncrowdError
+from incrowd.errors import CannotRunError, IncrowdError
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.preferences import INDIFFERENT
 from incrowd.vocabulary.released_cell import CellReader

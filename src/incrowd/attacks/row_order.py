@@ -24,9 +24,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import Floats, centred_ranks, correlation_interval, rank_correlation
 from incrowd.attacks.scene import SMALLEST, Rows, Scene
+from incrowd.errors import CannotRunError
 from incrowd.vocabulary.randomness import SeededRandomness, permutation
 
 

@@ -19,10 +19,10 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.attacks.again import Again
-from incrowd.attacks.attack import CannotRunError
-from incrowd.attacks.boxes import Released, plain_texts, read_released
 from incrowd.comparisons.protocol import seed_of
 from incrowd.comparisons.releasing import Made
+from incrowd.errors import CannotRunError
+from incrowd.risk.boxes import Released, plain_texts, read_released
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.released_cell import Ints

@@ -27,11 +27,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
-from incrowd.attacks.boxes import histogram
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import Floats, Interval, ratio_of_sums_interval, share_interval
 from incrowd.attacks.scene import Scene
 from incrowd.drawing.wording import counted, listed
+from incrowd.errors import CannotRunError
+from incrowd.risk.boxes import histogram
 from incrowd.vocabulary.released_cell import Bools, Ints
 
 DRAWS = 50  # of controls: their mean is sure to a seventh of their spread

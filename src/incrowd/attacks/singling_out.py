@@ -13,10 +13,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
-from incrowd.attacks.boxes import Released
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import share_interval
 from incrowd.attacks.scene import Scene
+from incrowd.errors import CannotRunError
+from incrowd.risk.boxes import Released
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_cell import CellReader, Ints, ReleasedCell
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import mean_interval
 from incrowd.attacks.scene import Scene
+from incrowd.errors import CannotRunError
 
 GOAL = 1.2
 

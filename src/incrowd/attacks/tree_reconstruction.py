@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import share_interval
 from incrowd.attacks.scene import Scene
+from incrowd.errors import CannotRunError
 
 Counts = list[int | None]
 

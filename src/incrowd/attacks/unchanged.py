@@ -23,11 +23,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, CannotRunError, Finding
-from incrowd.attacks.boxes import Released
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
 from incrowd.attacks.measuring import share_interval
 from incrowd.attacks.scene import Scene, Traced
 from incrowd.drawing.wording import listed
+from incrowd.errors import CannotRunError
+from incrowd.risk.boxes import Released
 from incrowd.verification.alone import count_alone
 from incrowd.verification.open_cells import QuasiIdentifier
 from incrowd.verification.unchanged import UnchangedColumn, count_unchanged

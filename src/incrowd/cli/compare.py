@@ -31,7 +31,7 @@ _column = partial(_measuring, metavar="COLUMN")
 
 
 @takes(
-    {"What": (What,), "Persons": (PersonOptions,), "Method": (Wishes,), **READING},
+    {"What": (What,), "Persons": (PersonOptions,), "Promise": (Wishes,), **READING},
     without=("target", "identifiers", "sensitive", "private", "repeats", "preset"),
 )
 def compare(
@@ -74,7 +74,7 @@ def compare(
     """
     from incrowd.comparisons.choices import listed
     from incrowd.comparisons.feeding import parse_feeding
-    from incrowd.comparisons.run import Question, preferences_of, stated_by
+    from incrowd.comparisons.run import Question, stated_by, wishes_of
     from incrowd.tables.recipe import beside_recipe
 
     known = {name: options[name] for name in ("quasi_identifiers", "drop", "recipe")} | {
@@ -96,7 +96,7 @@ def compare(
         discretize=discretize,
         jobs=jobs,
         measure=measure,
-        preferences=preferences_of(stated),
+        wishes=wishes_of(stated),
     )
     enough_memory(Path(table))
     how = {**stated, "complete": complete, "rows": rows or None, "seed": seed, "groups": groups, "time": time}

@@ -19,9 +19,9 @@ _FACTS = (
 
 def methods(json: Json = False) -> None:
     """List the release methods: incrowd's own, and those of packages that are installed beside it."""
-    from incrowd.methods.catalog import METHODS, entry_of
+    from incrowd.methods.catalog import AUTO, METHODS, entry_of
 
-    entries = [*METHODS.values(), *plugged("methods", METHODS, entry_of).values()]
+    entries = [*METHODS.values(), AUTO, *plugged("methods", METHODS, entry_of).values()]
     if json:
         print_json([{fact: getattr(entry, fact) for fact in _FACTS} for entry in entries])
         return

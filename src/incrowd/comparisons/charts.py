@@ -1,4 +1,7 @@
-"""The charts of a comparison: a measure against k, and against risk; as SVG, or on axes of Matplotlib."""
+"""The charts of a comparison: a measure against k, and against what releases tell an attacker.
+
+As SVG, or on axes of Matplotlib.
+"""
 
 from __future__ import annotations
 
@@ -113,10 +116,36 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-# A measure against risk: a point for each release, and a line through those that no other beats.
+# A measure against its price: a point for each release, and a line through those that no other beats.
+@dataclass(frozen=True)
+class Price:
+    """What a release tells an attacker: a column of the results, and how it is called."""
+
+    column: str
+    title: str
+    axis: str
+    words: str
+    logarithmic: bool = False
+
+    def scale(self, numbers: Sequence[float]) -> Scale:
+        """The scale along the bottom."""
+        if self.logarithmic:
+            return powers(log_scale(numbers, LEFT, WIDTH - RIGHT, 0.08))
+        return even_scale(numbers, LEFT, WIDTH - RIGHT)
+
+
+PRICES = {
+    "risk": Price("average_risk", "re-identification risk", "average re-identification risk", "average risk", True),
+    "purity": Price("purity", "purity of groups", "rows with the most frequent class of their group", "purity"),
+    "inference": Price(
+        "class_advantage", "measured inference of the class", "class advantage: members minus strangers", "advantage"
+    ),
+}
+
+
 @dataclass(frozen=True)
 class ParetoPoint:
-    """A method at one k: its risk (mean over rows of one over the group size) and what a learner reaches."""
+    """A method at one k: its price, by default the mean over rows of one over the group size, and what is reached."""
 
     method: str
     k: int
@@ -130,15 +159,17 @@ class ParetoPoint:
         return no_worse and (self.risk, self.value) != (other.risk, other.value)
 
 
-def releases_of(summary: Summary, learner: str) -> list[ParetoPoint]:
-    """All releases whose risk was measured."""
+def releases_of(summary: Summary, learner: str, against: str = "risk") -> list[ParetoPoint]:
+    """All releases whose price was measured."""
     cells = [summary.find(method, k, learner) for method in summary.methods for k in summary.ks]
-    return [point for cell in cells if cell is not None and (point := _release(cell)) is not None]
+    return [point for cell in cells if cell is not None and (point := _release(cell, PRICES[against])) is not None]
 
 
-def _release(cell: SummaryCell) -> ParetoPoint | None:
-    risk = cell.mean("average_risk") if cell.is_known else None
-    return ParetoPoint(cell.method, cell.k, risk, cell.value, cell.measure.sign) if risk else None
+def _release(cell: SummaryCell, price: Price) -> ParetoPoint | None:
+    risk = cell.mean(price.column) if cell.is_known else None
+    if risk is None or (price.logarithmic and not risk):
+        return None
+    return ParetoPoint(cell.method, cell.k, risk, cell.value, cell.measure.sign)
 
 
 def frontier(releases: Sequence[ParetoPoint]) -> list[ParetoPoint]:
@@ -147,15 +178,15 @@ def frontier(releases: Sequence[ParetoPoint]) -> list[ParetoPoint]:
     return sorted(best, key=lambda one: (one.risk, one.sign * one.value))
 
 
-def pareto(summary: Summary, learner: str) -> Html | None:
-    """What a learner reaches against the average risk; nothing if no risk was measured."""
-    releases = releases_of(summary, learner)
+def pareto(summary: Summary, learner: str, against: str = "risk") -> Html | None:
+    """What a learner reaches against a price; nothing if it was not measured."""
+    releases, price = releases_of(summary, learner, against), PRICES[against]
     if not releases:
         return None
     measure, standard = summary.measure, summary.unprotected(learner)
     levels = [] if standard is None else [measure.scale * standard.value]
     names = dict.fromkeys(one.method for one in releases)
-    across = powers(log_scale([one.risk for one in releases], LEFT, WIDTH - RIGHT, 0.08))
+    across = price.scale([one.risk for one in releases])
     up, parts = plot(
         [
             *(line_entry("unprotected", "unprotected") for _ in levels),
@@ -164,17 +195,17 @@ def pareto(summary: Summary, learner: str) -> Html | None:
         ],
         across,
         partial(even_scale, [*levels, *(measure.scale * one.value for one in releases)]),
-        ("average re-identification risk", measure.axis),
+        (price.axis, measure.axis),
         _percent,
     )
     best = frontier(releases)
     raised = partial(_raised, measure, up)
     steps = list(_steps(best, across, raised))
     parts += [level(up, value, "unprotected") for value in levels]
-    parts += [path(steps, "line frontier"), *(_point(summary, one, across, raised) for one in releases)]
+    parts += [path(steps, "line frontier"), *(_point(summary, one, across, raised, price) for one in releases)]
     taken = [*_along(steps), *(ChartBox(LEFT, up(value) - 2, WIDTH - RIGHT, up(value) + 2) for value in levels)]
     parts += _labels([*best, *(one for one in releases if one not in best)], taken, across, up, measure)
-    return chart(_frontier_in_words(measure, learner, best), parts, up)
+    return chart(_frontier_in_words(measure, learner, best, price), parts, up)
 
 
 def _raised(measure: Measure, up: Scale, one: ParetoPoint) -> float:
@@ -190,10 +221,12 @@ def _steps(best: Sequence[ParetoPoint], across: Scale, raised: Callable[[ParetoP
         yield across(one.risk), raised(one)
 
 
-def _point(summary: Summary, one: ParetoPoint, across: Scale, raised: Callable[[ParetoPoint], float]) -> Html:
+def _point(
+    summary: Summary, one: ParetoPoint, across: Scale, raised: Callable[[ParetoPoint], float], price: Price
+) -> Html:
     measure = summary.measure
     reached = f"{measure.words} {measure.shown(one.value)}"
-    tip = f"{one.method}, k={one.k}: {reached}, average risk {_percent(one.risk)}"
+    tip = f"{one.method}, k={one.k}: {reached}, {price.words} {_percent(one.risk)}"
     return marker(summary.methods.index(one.method), (across(one.risk), raised(one)), tip=tip)
 
 
@@ -220,15 +253,15 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _frontier_in_words(measure: Measure, learner: str, best: Sequence[ParetoPoint]) -> str:
+def _frontier_in_words(measure: Measure, learner: str, best: Sequence[ParetoPoint], price: Price) -> str:
     points = "; ".join(
-        f"{one.method} at k={one.k}: {measure.shown(one.value)} at a risk of {_percent(one.risk)}" for one in best
+        f"{one.method} at k={one.k}: {measure.shown(one.value)} with {price.words} {_percent(one.risk)}" for one in best
     )
-    return f"{_capital(measure.words)} of {learner} against average risk. Not beaten by any other release: {points}"
+    return f"{_capital(measure.words)} of {learner} against {price.words}. Not beaten by any other release: {points}"
 
 
 # The charts as drawings, with how they are drawn on axes of Matplotlib.
-AGAINST = ("k", "risk")
+AGAINST = ("k", *PRICES)
 
 
 def comparison_drawing(summary: Summary, learner: str | None, against: str) -> Drawing:
@@ -243,10 +276,10 @@ def comparison_drawing(summary: Summary, learner: str | None, against: str) -> D
     title = f"{chart_title(summary.measure, against)}: {name_of(chosen)}"
     if against == "k":
         return Drawing(title, measure_by_k(summary, chosen), partial(_draw_by_k, summary, chosen))
-    drawn = pareto(summary, chosen)
+    drawn = pareto(summary, chosen, against)
     if drawn is None:
-        raise ParameterError("No risk was measured, so there is nothing to draw against it.")
-    return Drawing(title, drawn, partial(_draw_by_risk, summary, chosen))
+        raise ParameterError(f"No {against} was measured, so there is nothing to draw against it.")
+    return Drawing(title, drawn, partial(_draw_by_price, summary, chosen, against))
 
 
 def chart_title(measure: Measure, against: str) -> str:
@@ -254,7 +287,7 @@ def chart_title(measure: Measure, against: str) -> str:
     if against == "k":
         return f"{_capital(measure.words)} against k, with 95 % intervals"
     better = "higher" if measure.sign > 0 else "lower"
-    return f"{_capital(measure.words)} against re-identification risk: {better} and further left is better"
+    return f"{_capital(measure.words)} against {PRICES[against].title}: {better} and further left is better"
 
 
 def _draw_by_k(summary: Summary, learner: str, axes: Any) -> None:
@@ -277,8 +310,8 @@ def _draw_by_k(summary: Summary, learner: str, axes: Any) -> None:
     axes.legend()
 
 
-def _draw_by_risk(summary: Summary, learner: str, axes: Any) -> None:
-    releases, scale = releases_of(summary, learner), summary.measure.scale
+def _draw_by_price(summary: Summary, learner: str, against: str, axes: Any) -> None:
+    releases, scale, price = releases_of(summary, learner, against), summary.measure.scale, PRICES[against]
     for method in dict.fromkeys(one.method for one in releases):
         own = [one for one in releases if one.method == method]
         places = [one.risk for one in own], [scale * one.value for one in own]
@@ -289,8 +322,9 @@ def _draw_by_risk(summary: Summary, learner: str, axes: Any) -> None:
     line = {"color": ink("soft"), "where": "post", "label": "not beaten by any other release"}
     axes.step([one.risk for one in best], [scale * one.value for one in best], **line)
     _draw_levels(summary, learner, axes, baseline=False)
-    axes.set_xscale("log")
-    axes.set_xlabel("average re-identification risk")
+    if price.logarithmic:
+        axes.set_xscale("log")
+    axes.set_xlabel(price.axis)
     axes.set_ylabel(summary.measure.axis)
     axes.legend()
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from incrowd.comparisons.learners.catalog import find_learner, parsed
 from incrowd.comparisons.learners.learner import Learner
 from incrowd.errors import ParameterError
-from incrowd.methods.catalog import MethodEntry, MethodOrName, check_preferences, find_method, make_method
+from incrowd.methods.catalog import AUTO, MethodEntry, MethodOrName, check_preferences, find_method, make_method
 from incrowd.models.induction.kadet import KAdet
 from incrowd.tables.recipe_checks import class_and_parameters
 from incrowd.vocabulary.forms import OF_FORM, REDRAW, STRICT, check_form, check_redraw
@@ -26,6 +26,8 @@ UNPROTECTED, MAJORITY, KADET = "unprotected", "majority", "kadet"
 STANDARDS = (UNPROTECTED, MAJORITY)
 AS_COUNTS = ("kactus-plus(form='counts')", "infogain-mondrian(form='counts')")
 METHODS = ("kactus-plus", "blend", "kactus", "tdr", "infogain-mondrian", "mondrian", *AS_COUNTS)
+"""What is compared where nobody says what: each in its own form, and as counts those that gain by it."""
+IN_A_FORM = ("kactus-plus", "blend", "infogain-mondrian", "kactus", "tdr", "mondrian")
 WITH_HIERARCHIES = ("iack",)
 
 
@@ -53,6 +55,8 @@ class Choice:
         if method in (KADET, *STANDARDS):
             return cls(method, tuple(parameters.items()))
         entry = find_method(method, beside=(KADET, *STANDARDS))
+        if entry is AUTO:
+            raise ParameterError(f"{method} is a comparison by itself, of the methods that are compared here anyway.")
         check_form(parameters.get("form"))
         check_redraw(parameters.get("redraw", REDRAW))
         make_method(entry, {name: value for name, value in parameters.items() if name not in OF_FORM})
@@ -70,6 +74,20 @@ class Choice:
     def is_standard(self) -> bool:
         """Whether k does not matter."""
         return self.method in STANDARDS
+
+    @property
+    def form(self) -> str:
+        """The form in which groups are released: the method's own, if none is named."""
+        own = STRICT if self.entry is None else self.entry.forms[0]
+        return str(dict(self.parameters).get("form") or own)
+
+    def in_form(self, form: str | None) -> Choice:
+        """The same in a form, which one without a form of its own gets; refused if there is no such."""
+        if form is None or self.entry is None or "form" in dict(self.parameters):
+            return self
+        if form not in self.entry.forms:
+            raise ParameterError(f"{self.method} has no groups to show as {form}. Leave the form out, or the method.")
+        return self if form == self.form else replace(self, parameters=(*self.parameters, ("form", form)))
 
     @property
     def own_learner(self) -> str | None:
@@ -91,9 +109,11 @@ def _check_kadet(parameters: dict[str, Any]) -> None:
         raise ParameterError(f"kadet has no such parameter: {', '.join(parameters)}.") from None
 
 
-def choices(chosen: Sequence[MethodOrName], preferences: Preferences = INDIFFERENT) -> tuple[Choice, ...]:
-    """Several choices, each once; a method that cannot do what is preferred is refused."""
-    each = tuple(dict.fromkeys(map(Choice.of, chosen)))
+def choices(
+    chosen: Sequence[MethodOrName], preferences: Preferences = INDIFFERENT, form: str | None = None
+) -> tuple[Choice, ...]:
+    """Several choices, each once, in a form if one is named; a method that cannot do what is preferred is refused."""
+    each = tuple(dict.fromkeys(Choice.of(one).in_form(form) for one in chosen))
     if preferences == INDIFFERENT:
         return each
     for choice in each:
@@ -101,19 +121,24 @@ def choices(chosen: Sequence[MethodOrName], preferences: Preferences = INDIFFERE
             check_preferences(choice.entry, preferences)
         elif choice.method == KADET:
             raise ParameterError("kadet publishes a tree, which has no weights and limits of attributes. Leave it out.")
-        if (preferences.at_most or preferences.apart) and dict(choice.parameters).get("form", STRICT) != STRICT:
+        if (preferences.at_most or preferences.apart) and choice.form != STRICT:
             raise ParameterError("Levels and sets of values are limits of plain values, not of counts. Leave form out.")
     return each
 
 
 def compared_methods(
-    named: Sequence[MethodOrName] | None, schema: Schema, followed: Persons | None, preferences: Preferences
+    named: Sequence[MethodOrName] | None,
+    schema: Schema,
+    followed: Persons | None,
+    preferences: Preferences,
+    form: str | None = None,
 ) -> tuple[Choice, ...]:
     """The standards, and the methods that are named, or the usual ones.
 
     Methods that promise something else than what is asked of persons who can be ``followed`` are refused.
     """
-    chosen = choices([UNPROTECTED, MAJORITY, *(named or default_methods(schema, followed, preferences))])
+    usual = default_methods(schema, followed, preferences, form)
+    chosen = choices([UNPROTECTED, MAJORITY, *(named or usual)], INDIFFERENT, form)
     if followed is None:
         return chosen
     required = followed_choice(followed)
@@ -127,16 +152,25 @@ def compared_methods(
 
 
 def default_methods(
-    schema: Schema, followed: Persons | None = None, preferences: Preferences = INDIFFERENT
+    schema: Schema,
+    followed: Persons | None = None,
+    preferences: Preferences = INDIFFERENT,
+    form: str | None = None,
 ) -> tuple[str, ...]:
-    """The methods to compare where none is named: those that can do what is preferred, or that is promised."""
+    """The methods to compare where none is named: those that can do what is preferred, or that is promised.
+
+    Examples
+    --------
+    >>> default_methods(Schema(()), form="counts")
+    ('kactus-plus', 'blend', 'infogain-mondrian', 'kactus', 'mondrian')
+    """
     if followed is not None:
         return (str(followed_choice(followed)),)
     with_hierarchies = any(column.hierarchy is not None for column in schema.columns)
     able = []
-    for name in (*METHODS, *(WITH_HIERARCHIES if with_hierarchies else ())):
+    for name in (*(METHODS if form is None else IN_A_FORM), *(WITH_HIERARCHIES if with_hierarchies else ())):
         with suppress(ParameterError):
-            choices([name], preferences)
+            choices([name], preferences, form)
             able.append(name)
     return tuple(able)
 

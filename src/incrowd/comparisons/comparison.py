@@ -146,7 +146,7 @@ class Comparison:
             "protocol": self.splitting,
             "feeding": str(self.setup.feeding),
             "discretize": self.setup.discretize or "no",
-            "limits": json.dumps(stated) if (stated := self.setup.preferences.stated()) else "no",
+            "limits": json.dumps(stated) if (stated := self.setup.stated()) else "no",
             "seed": self.setup.seed,
             "version": version("incrowd"),
         }
@@ -204,14 +204,15 @@ class Comparison:
         return recommend(self.summary)
 
     def plot(self, learner: str | None = None, *, against: str = "k", ax: Any = None) -> Any:
-        """What a learner (the first, if none is named) reaches with each method, against ``"k"`` or ``"risk"``.
+        """What a learner (the first, if none is named) reaches with each method, against ``"k"`` or what releases tell.
 
         Parameters
         ----------
         learner
             One of those that were compared.
         against
-            ``"k"``, with intervals, or ``"risk"``, the average risk of the releases.
+            ``"k"``, with intervals; ``"risk"``, the average risk of the releases; ``"purity"``, the share of rows with
+            the most frequent class of their group; ``"inference"``, the class advantage that an attack measured.
         ax
             Axes of Matplotlib to draw on, which are given back.
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from incrowd.comparisons.charts import chart_title, measure_by_k, pareto
+from incrowd.comparisons.charts import PRICES, chart_title, measure_by_k, pareto
 from incrowd.comparisons.choices import KADET, UNPROTECTED
 from incrowd.comparisons.comparison import Comparison
 from incrowd.comparisons.persons import RESAMPLES
@@ -119,14 +119,23 @@ RELEASE_HEADER = (
     "rows lost",
     "average risk",
     "rows in pure groups",
+    "purity",
+    "class advantage",
     "seconds",
+)
+
+
+ADVANTAGE = (
+    "Purity: the share of the rows that have the most frequent class of their group. Class advantage: by how much the "
+    "class of people of the release is guessed better from it than that of others, as a share of what could be; 0 if "
+    "being in it makes no difference."
 )
 
 
 def releases_words(comparison: Comparison) -> str:
     """What the table of releases has to say of itself."""
     sizes = "" if comparison.persons is None else " A group is as large as it has persons."
-    return f"Means over the splits. Risk and groups are counted on the released rows.{sizes}"
+    return f"Means over the splits. Risk and groups are counted on the released rows.{sizes} {ADVANTAGE}"
 
 
 def release_rows(summary: Summary) -> list[tuple[str, ...]]:
@@ -150,6 +159,8 @@ def _release_row(cell: SummaryCell) -> tuple[str, ...]:
         "–" if lost is None else f"{100 * lost:.1f} %",
         percent(cell.mean("average_risk") or 0.0),
         "–" if cell.method.startswith(KADET) else f"{100 * (cell.mean('pure_rows') or 0):.1f} %",
+        "–" if (purity := cell.mean("purity")) is None else f"{100 * purity:.1f} %",
+        "–" if (advantage := cell.mean("class_advantage")) is None else f"{advantage:.3f}",
         f"{cell.mean('release_seconds') or 0:.2f}",
     )
 
@@ -248,7 +259,7 @@ def _sections(comparison: Comparison) -> Iterator[Html]:
         "What the releases are like",
         "releases",
         paragraph(releases_words(comparison), class_="aside"),
-        table("Releases", texts(*RELEASE_HEADER), (texts(*row) for row in release_rows(summary)), numbers=range(1, 9)),
+        table("Releases", texts(*RELEASE_HEADER), (texts(*row) for row in release_rows(summary)), numbers=range(1, 11)),
     )
     if problems := troubles(summary):
         yield section("What could not be done", "troubles", bullets(map(text, problems)))
@@ -272,11 +283,11 @@ def _about(comparison: Comparison) -> str:
 
 def _learner(comparison: Comparison, scores: ScoreTable) -> Html:
     learner, name = scores.learner, name_of(scores.learner)
-    by_risk = pareto(comparison.summary, learner)
     measure = comparison.measure
     charts = [figure(chart_title(measure, "k"), measure_by_k(comparison.summary, learner))]
-    if by_risk is not None:
-        charts.append(figure(chart_title(measure, "risk"), by_risk))
+    for against in PRICES:
+        if (drawn := pareto(comparison.summary, learner, against)) is not None:
+            charts.append(figure(chart_title(measure, against), drawn))
     over = comparison.over_persons
     tables = [scores, *([] if over is None else [one for one in score_tables(over) if one.learner == learner])]
     return section(name[0].upper() + name[1:], "learner", *charts, *map(_scores, tables))

@@ -9,7 +9,6 @@ and says by how much that is too good.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -95,7 +94,8 @@ def recommend(summary: Summary) -> Recommendation:
     """What the results say."""
     every = [_advise(summary, learner, k) for learner in summary.learners for k in summary.ks]
     advice = tuple(one for one in every if one is not None)
-    method = _best_of_all(advice)
+    useful = [(one.learner, one.k) for one in advice if one.beats_majority]
+    method = next((name for name, _ in by_mean(summary, useful)), None) if useful else None
     return Recommendation(advice, _overall(summary, advice, method) if len(advice) > 1 else "", method)
 
 
@@ -127,10 +127,15 @@ def _advise(summary: Summary, learner: str, k: int) -> Advice | None:
     )
 
 
-def _best_of_all(advice: Sequence[Advice]) -> str | None:
-    """The method that is best, or as good as the best, most often."""
-    counts = Counter(method for one in advice if one.beats_majority for method in _winners(one))
-    return max(counts, key=lambda method: counts[method], default=None)
+def by_mean(summary: Summary, cases: Sequence[tuple[str, int]]) -> list[tuple[str, float]]:
+    """Methods with the mean of the measure over cases, learners and k, in all of which they are known; best first."""
+    means, wanted = [], {learner for learner, _ in cases}
+    for method in summary.methods:
+        cells = [summary.find(method, k, learner) for learner, k in cases]
+        known = [cell.value for cell in cells if cell is not None and cell.is_known and cell.learner in wanted]
+        if cells and len(known) == len(cells):
+            means.append((method, fmean(known)))
+    return sorted(means, key=lambda one: -summary.measure.sign * one[1])
 
 
 def _winners(advice: Advice) -> list[str]:

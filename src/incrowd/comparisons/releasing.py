@@ -40,6 +40,7 @@ class ReleaseRisk:
     average: float
     largest: float
     pure: float  # share of the rows in groups of one class, of whom the class is known without picking anybody
+    purity: float | None = None  # share of the rows that have the most frequent class of their group
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,17 +133,19 @@ def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None, owners: Co
         return ReleaseRisk(0, 0, 0.0, 0.0, 0.0)
     beside = pl.DataFrame({"class": np.zeros(frame.height, np.int32) if target is None else target.codes})
     keys = frame.rename({name: f"column {place}" for place, name in enumerate(frame.columns)})
-    counts = [pl.len().alias("rows"), pl.col("class").n_unique().alias("classes")]
+    counts = [pl.len().alias("rows"), pl.col("class").unique_counts().max().alias("most")]
     if owners is not None:
         beside = beside.with_columns(person=owners)
         counts.append(pl.col("person").n_unique().alias("persons"))
     groups = keys.hstack(beside).group_by(keys.columns).agg(counts)
     rows = groups["rows"].to_numpy()
-    alone = 0 if target is None else int(rows[groups["classes"].to_numpy() == 1].sum())
+    most = groups["most"].to_numpy()
+    alone = 0 if target is None else int(rows[most == rows].sum())
+    purity = None if target is None else float(most.sum()) / frame.height
     sizes = rows if owners is None else groups["persons"].to_numpy()
     smallest = int(sizes.min())
     average = len(rows) / frame.height if owners is None else float((rows / sizes).sum()) / frame.height
-    return ReleaseRisk(len(rows), smallest, average, 1 / smallest, alone / frame.height)
+    return ReleaseRisk(len(rows), smallest, average, 1 / smallest, alone / frame.height, purity)
 
 
 def without_unused(table: EncodedTable) -> EncodedTable:

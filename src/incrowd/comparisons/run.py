@@ -27,15 +27,16 @@ from incrowd.comparisons.workers import STARTUP, Cost, measure_cost, run_trials
 from incrowd.errors import ParameterError, guarded, named_option
 from incrowd.methods.catalog import MethodOrName
 from incrowd.tables.options import Wishes
-from incrowd.tables.recipe import Recipe, beside_recipe
+from incrowd.tables.recipe import Recipe, asked_recipe, beside_recipe
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import options_of
 from incrowd.vocabulary.persons import PersonOptions
-from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
+from incrowd.vocabulary.preferences import Preferences
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
 _WISHES = tuple(one.name for one in options_of(Wishes))
+_PREFERENCES = ("weights", "at_most", "apart", "lose")
 KS = (5, 20, 100)
 LEARNERS = ("c45", "nb", "logistic")
 MOST_ROWS = 60_000
@@ -73,11 +74,11 @@ class Question:
     discretize: str | None = None
     jobs: int | None = None  # processes; one for each core, if not given
     measure: str = ACCURACY.name
-    preferences: Preferences = INDIFFERENT
+    wishes: Mapping[str, Any] = field(default_factory=dict)  # what releases keep beside k, and how they show it
 
     def __post_init__(self) -> None:
         find_measure(self.measure)
-        choices(self.methods or (), self.preferences)
+        choices(self.methods or (), self.preferences, self.form)
         learner_names(self.learners)
         for k in self.ks or ():
             KAnonymity(k)
@@ -86,6 +87,16 @@ class Question:
         if self.jobs is not None and self.jobs < 1:
             raise ParameterError("jobs must be a whole number of at least 1.")
         Setup(self.protocol or FiveByTwo(), self.feeding, self.seed, self.discretize)
+
+    @property
+    def preferences(self) -> Preferences:
+        """Weights and limits."""
+        return Preferences(**{name: self.wishes[name] for name in _PREFERENCES if name in self.wishes})
+
+    @property
+    def form(self) -> str | None:
+        """The form that groups are released in; None: as the methods say."""
+        return self.wishes.get("form")
 
     @property
     def cores(self) -> int:
@@ -200,8 +211,8 @@ def compare(
     keep_link, known_rows, count_known, order
         Releases in which persons can be followed, as for :func:`incrowd.release`: k persons share a history, or any so
         many rows of one, and the methods are those that promise it.
-    weights, at_most, apart, lose
-        As for :func:`incrowd.release`, by the methods that can.
+    known_together, require, class_sensitive, purest, population, rarest, form, redraw, weights, at_most, apart, lose
+        As for :func:`incrowd.release`: kept in every trial, by the methods that can.
 
     Examples
     --------
@@ -229,7 +240,7 @@ def compare(
         discretize=discretize,
         jobs=jobs,
         measure=measure,
-        preferences=preferences_of(stated),
+        wishes=wishes_of(stated),
     )
     watch(Step("reading"))
     subject = read_subject(
@@ -247,10 +258,10 @@ def compare(
 
 def stated_by(recipe: Recipe) -> dict[str, Any]:
     """What a recipe says of a comparison."""
-    private = recipe.named(Role.PRIVATE)
+    stay = recipe.named(Role.PRIVATE, Role.SENSITIVE)
     columns = {
         name: {key: settings[key] for key in ("type", "order") if key in settings}
-        | ({"role": Role.PRIVATE} if name in private else {})
+        | ({"role": settings["role"]} if name in stay else {})
         for name, settings in recipe.columns.items()
     }
     return {
@@ -266,12 +277,20 @@ def stated_by(recipe: Recipe) -> dict[str, Any]:
         "missing_persons": recipe.missing_persons,
         **{name: getattr(recipe, name) or None for name in ("keep_link", "known_rows", "count_known", "order")},
         **{name: getattr(recipe, name) for name in _WISHES},
+        "known_together": [(known["columns"], known.get("k", recipe.k)) for known in recipe.known_together],
+        "require": recipe.require or None,
     }
 
 
-def preferences_of(stated: dict[str, Any]) -> Preferences:
-    """The weights and limits among what is said of a comparison, which are taken out of it."""
-    return Preferences(**{name: stated.pop(name) for name in _WISHES if name in stated})
+def wishes_of(stated: dict[str, Any]) -> dict[str, Any]:
+    """What releases keep beside k, among what is said of a comparison, which is taken out of it.
+
+    Where only sets of columns that are known together are named, their columns are the quasi-identifiers.
+    """
+    wishes = {name: stated.pop(name) for name in _WISHES if name in stated}
+    if (together := wishes.get("known_together")) and stated.get("quasi_identifiers") is None:
+        stated["quasi_identifiers"] = list(dict.fromkeys(name for names, _ in together for name in names))
+    return wishes
 
 
 def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool = True) -> Prepared:
@@ -282,19 +301,21 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     protocol = protocol_by(question.protocol, subject.split_by)
     if question.measure == PERSON_ACCURACY.name and subject.persons is None:
         raise ParameterError(f"A mean over persons needs to know whose rows they are: {named_option(person='COLUMN')}.")
+    asked = asked_recipe({"target": subject.target, **question.wishes})  # type: ignore[typeddict-item]
     setup = Setup(
         protocol or FiveByTwo(1, stratified=True),
         question.feeding,
         question.seed,
         question.discretize,
-        question.preferences,
+        asked,
         own_learners(question.learners),
     )
+    subject = subject.asked_of(asked)
     question.preferences.check_columns(subject.schema)
     trained = [split.train for split in Laboratory(subject, setup).splits.values()]
     people = min(len(rows) if subject.persons is None else subject.persons.take(rows).count for rows in trained)
     ks = tuple(sorted(set(question.ks))) if question.ks else possible_ks(people)
-    chosen = compared_methods(question.methods, subject.schema, subject.followed, question.preferences)
+    chosen = compared_methods(question.methods, subject.schema, subject.followed, question.preferences, question.form)
     learners, jobs = learner_names(question.learners), question.cores
     cost = None
     if timed:

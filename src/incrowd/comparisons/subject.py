@@ -22,13 +22,14 @@ from incrowd.rows.memory.population import bin_column
 from incrowd.tables.reading.draft import draft_schema, role_by_name
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.persons import in_order, owners_of
-from incrowd.tables.reading.read import read
+from incrowd.tables.reading.read import read, read_population
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe, with_hierarchies, with_roles
 from incrowd.tables.roles import settle_schema
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.persons import ORDER, Persons
+from incrowd.vocabulary.requirement import with_subjects
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
 NAMED = 12  # names of columns in a notice: more would not be read
@@ -49,6 +50,7 @@ class Subject:
     persons: RowPersons | None = None  # whose row each row is, if rows are not persons
     followed: Persons | None = None  # how recipients can follow persons, if they can
     order: EncodedColumn | None = None  # what puts the rows of a person in order, if the user said so
+    people: EncodedTable | None = None  # the population, if something is required of it
 
     @property
     def target(self) -> str:
@@ -68,6 +70,12 @@ class Subject:
     def owners(self, rows: Rows) -> Codes | None:
         """The person of each of these rows; None if rows are persons."""
         return None if self.persons is None else self.persons.take(rows).codes
+
+    def asked_of(self, asked: Recipe) -> Subject:
+        """The table with what a requirement is about: its sensitive columns, and the people it is about."""
+        schema = with_subjects(asked.requirement, self.schema)
+        people = read_population(asked.population, asked.requirement, schema, asked.reading)
+        return replace(self, schema=schema, people=people)
 
     def take(self, rows: Rows) -> Subject:
         """The same table with some of its rows, whatever they are split by."""
@@ -111,8 +119,9 @@ def understand_table(
         raise SchemaError(f"Column {person!r} says whose row it is, so it is no class and no quasi-identifier.")
     left_out_names = (*identifiers, *([] if person is None else [person]))
     source, draft = _without_identifiers(source, target, quasi_identifiers, left_out_names)
-    known = list(draft.quasi_identifiers if quasi_identifiers is None else quasi_identifiers)
     stated = {column: settings for column, settings in (columns or {}).items() if column in draft}
+    drafted = [name for name in draft.quasi_identifiers if "role" not in stated.get(name, {})]
+    known = drafted if quasi_identifiers is None else list(quasi_identifiers)
     recipe = Recipe(columns=stated if numeric is None else stated | _types(draft, set(numeric)))
     recipe = with_roles(recipe, quasi_identifiers=known, target=[target])
     used = {column: tree for column, tree in (hierarchies or {}).items() if column in known}

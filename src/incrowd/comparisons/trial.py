@@ -19,16 +19,21 @@ from incrowd.comparisons.learners.catalog import find_learner
 from incrowd.comparisons.learners.learner import Examples, Learner, discretize, predicted
 from incrowd.comparisons.persons import person_quality, person_words
 from incrowd.comparisons.protocol import Protocol, RowSplit, seed_of
-from incrowd.comparisons.releasing import ReleaseRisk, publish_and_score, release_rows, risk_of
+from incrowd.comparisons.releasing import Made, ReleaseRisk, publish_and_score, release_rows, risk_of
 from incrowd.comparisons.scores import quality
 from incrowd.comparisons.subject import Subject
-from incrowd.errors import IncrowdError, ParameterError, VerificationError
+from incrowd.errors import CannotRunError, IncrowdError, ParameterError, VerificationError
 from incrowd.recipients.matrix import Codes, Numbers
-from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
-from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.risk.boxes import read_released
+from incrowd.risk.guessing import advantage_of, guess_from_release
+from incrowd.tables.recipe import Recipe
+from incrowd.vocabulary.forms import REDRAW
+from incrowd.vocabulary.requirement import KAnonymity, Requirement
 
 DISCRETIZE = (None, "train", "before")
 DONE = "done"
+ATTACKED = 2000
+"""People of the release, and others, whose class is guessed: enough to know a share to about a point."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +60,26 @@ class Setup:
     feeding: Feeding = field(default_factory=Feeding)  # how learners take released cells
     seed: int = 1  # of everything that is drawn
     discretize: str | None = None  # MDL cuts: "train" after the release, "before" on all rows, before the splits
-    preferences: Preferences = INDIFFERENT  # weights and limits of all releases
+    asked: Recipe = field(default_factory=Recipe)  # what all releases keep beside k, weights and limits among it
     own: tuple[Learner, ...] = ()  # learners that are passed, and not found by their names
+    attacked: bool = True  # whether it is measured how well the class of members is guessed
     by_rows: bool = False  # rows are split although they are not persons: wrong, to see how wrong
 
     def __post_init__(self) -> None:
         if self.discretize not in DISCRETIZE:
             raise ParameterError("discretize must be train or before, or be left out.")
+
+    def requirement(self, k: int) -> Requirement:
+        """What a release keeps, at this k."""
+        return replace(self.asked, k=k).requirement
+
+    def stated(self) -> dict[str, Any]:
+        """What is asked of all releases beside k, in words and numbers."""
+        asked, size = self.asked, KAnonymity(self.asked.k)
+        kept = [] if asked.requirement == size else [one for one in asked.requirement.promises if one != str(size)]
+        stated = {"require": kept, "rarest": asked.rarest, "form": asked.form}
+        redraw = {} if asked.redraw == REDRAW else {"redraw": asked.redraw}
+        return asked.preferences.stated() | {name: one for name, one in stated.items() if one} | redraw
 
 
 @dataclass(frozen=True)
@@ -87,6 +105,8 @@ class Result:
     average_risk: float | None = None
     largest_risk: float | None = None
     pure_rows: float | None = None
+    purity: float | None = None
+    class_advantage: float | None = None
     person_accuracy: float | None = None
     accuracy_error: float | None = None
     person_accuracy_error: float | None = None
@@ -183,11 +203,13 @@ class Laboratory:
                 self.subject.frame[split.train],
                 schema,
                 trial.choice.entry or trial.choice.method,
-                dict(trial.choice.parameters),
-                KAnonymity(trial.k),
+                {"redraw": self.setup.asked.redraw, **dict(trial.choice.parameters)},
+                self.setup.requirement(trial.k),
                 self._seed("release", trial),
-                preferences=self.setup.preferences,
+                self.subject.people,
+                self.setup.asked.preferences,
                 owners=self.subject.owners(split.train),
+                rarest=self.setup.asked.rarest,
                 order=self.subject.order and self.subject.order.take(split.train),
             )
             spent = time.process_time() - begun
@@ -196,6 +218,7 @@ class Laboratory:
                 released_rows=made.draft.frame.height,
                 cells_kept=made.plan.share_of_cells_shown,
                 release_seconds=spent,
+                class_advantage=self._advantage(made, split, trial),
             )
             unseen, seed = self.subject.frame[split.test], self._seed("feeding", trial)
             plan, draft, feeding = made.plan, made.draft, self.setup.feeding
@@ -203,6 +226,20 @@ class Laboratory:
         if self.setup.discretize == "train":
             train, test = discretize(train, test)
         return train, test, known
+
+    def _advantage(self, made: Made, split: RowSplit, trial: Trial) -> float | None:
+        """By how much the class of people of the release is guessed better than that of others; None if unknown."""
+        if not self.setup.attacked:
+            return None
+        chance = np.random.default_rng(self._seed("people", trial))
+        rows = (chance.permutation(part)[:ATTACKED] for part in (split.train, split.test))
+        members, others = (self.subject.table.take(some) for some in rows)
+        state = self._seed("forest", trial) % 2**31
+        try:
+            released = read_released(made.draft.frame, self.subject.table, self.subject.schema)
+            return advantage_of(*guess_from_release(released, members, others, self.subject.target, state))
+        except CannotRunError:
+            return None
 
     def _learned(
         self, name: str, trial: Trial, train: Examples, test: Examples, known: Result, split: RowSplit
@@ -254,4 +291,5 @@ def _with_risk(result: Result, risk: ReleaseRisk) -> Result:
         average_risk=risk.average,
         largest_risk=risk.largest,
         pure_rows=risk.pure,
+        purity=risk.purity,
     )

@@ -219,12 +219,12 @@ def plain_release(visit: Visit) -> list[str]:
 
 async def method(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
     """Which method, and in which form groups are released."""
-    from incrowd.methods.catalog import LINKED, METHODS
+    from incrowd.methods.catalog import AUTO, LINKED, METHODS
     from incrowd.tables.recipe import DEFAULT_METHOD
 
     recipe, has_target = visit.recipe(), bool(visit.named(Role.TARGET))
     followed = LINKED[KNOWN_ROWS if recipe.get("known_rows") else WHOLE_HISTORIES]
-    entries = [followed] if recipe.get("keep_link") else list(METHODS.values())  # it follows from what may be followed
+    entries = [followed] if recipe.get("keep_link") else [*METHODS.values(), AUTO]  # it follows from what may be followed
     possible = [entry.name for entry in entries if has_target or not entry.needs_target]
     usual = DEFAULT_METHOD if DEFAULT_METHOD in possible else possible[0]
     wished = (visit.field("method") if visit.form else "") or recipe.get("method")
@@ -246,12 +246,12 @@ async def method(visit: Visit, written: FilledForm | None = None, error: str = "
 
 async def save_method(visit: Visit) -> Response:
     """Choose it."""
-    from incrowd.methods.catalog import LINKED, METHODS
+    from incrowd.methods.catalog import AUTO, LINKED, METHODS
 
     written, name = read_form(METHOD, visit.form), visit.field("method")
     if not name:
         return await method(visit, written, "Choose a method.")
-    if name not in {**METHODS, **LINKED}:
+    if name not in (*METHODS, *LINKED, AUTO.name):
         raise RequestError(400, "There is no such method.")
     if written.errors:
         return await method(visit, written)

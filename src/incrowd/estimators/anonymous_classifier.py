@@ -15,12 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from incrowd.errors import ParameterError
 from incrowd.estimators.releasing import Releasing
-from incrowd.methods.catalog import METHODS, MethodOrName
+from incrowd.methods.automatic import NAME
+from incrowd.methods.catalog import MethodOrName
 from incrowd.vocabulary.hierarchy import Hierarchy
-
-AUTO = "auto"
-_PREFERRED = ("blend", "kactus-plus", "infogain-mondrian")
-"""In the order in which classifiers lose least by them; the last keeps hierarchies and limits on levels."""
 
 
 def _learner_has(name: str) -> Callable[[AnonymousClassifier], bool]:
@@ -38,9 +35,10 @@ class AnonymousClassifier(ClassifierMixin, Releasing):  # type: ignore[misc]
     learner
         Any classifier of scikit-learn.
     method
-        The name of a method, or a method object. ``"auto"``: ``blend``, by which classifiers lose least, for it
-        publishes counts; if rows may be left out (``lose``) ``kactus-plus``, and if there are hierarchies or limits
-        (``at_most``, ``apart``) ``infogain-mondrian``, which can keep them. No accuracy is measured to choose.
+        The name of a method, or a method object. ``"blend"``, the default, is the one by which classifiers lose least
+        on average, for it publishes counts; it uses no hierarchies and keeps no limits. ``"auto"``: what serves the
+        learner best, by a short comparison on the training rows, see :class:`incrowd.methods.automatic.Auto`;
+        ``parameters`` may say ``measure`` and ``seconds``. It takes as long as some dozen fits.
     k
         The smallest number of rows that may share their released quasi-identifiers; of persons, if rows have a
         ``person``.
@@ -81,7 +79,7 @@ class AnonymousClassifier(ClassifierMixin, Releasing):  # type: ignore[misc]
     def __init__(
         self,
         learner: Any,
-        method: Any = AUTO,
+        method: Any = "blend",
         k: int = 10,
         *,
         parameters: Mapping[str, Any] | None = None,
@@ -157,24 +155,13 @@ class AnonymousClassifier(ClassifierMixin, Releasing):  # type: ignore[misc]
         return ordered
 
     def _method_and_parameters(self) -> tuple[MethodOrName, Mapping[str, Any]]:
-        if isinstance(self.method, str) and self.method != AUTO:
+        if self.method == NAME:
+            return NAME, {"learners": [self.learner], **(self.parameters or {})}
+        if isinstance(self.method, str):
             return self.method, self.parameters or {}
         if self.parameters:
-            raise ParameterError(
-                "Parameters belong to a method that is named. Write for instance method='blend', "
-                "parameters={'bins': 'fine'}."
-            )
-        return (self._first_able() if isinstance(self.method, str) else self.method), {}
-
-    def _first_able(self) -> str:
-        """The first of the preferred methods that can keep what is asked for."""
-        abilities = {
-            "generalizes": bool(self.hierarchies),
-            "limits_levels": bool(self.at_most or self.apart),
-            "loses_on_request": self.lose is not None,
-        }
-        needed = [ability for ability, wanted in abilities.items() if wanted]
-        return next(name for name in _PREFERRED if all(getattr(METHODS[name], ability) for ability in needed))
+            raise ParameterError("A method that is passed as an object has its parameters. Set them there.")
+        return self.method, {}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

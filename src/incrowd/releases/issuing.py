@@ -77,6 +77,7 @@ def describe(
         keyed=keyed_entries(job),
         responsible=job.responsible,
         reading=reading_of(plan, job.recipe.method, hierarchies=job.share_hierarchies),
+        chosen={} if job.chosen is None else job.chosen.to_json(),
         method_package=None if (entry := find_method(job.recipe.method)).foreign is None else entry.package,
     )
     issued = certificate(
@@ -84,7 +85,7 @@ def describe(
         output=_output(job, verdict, draft),
         columns=_released(plan, job.form),
         requirement=plan.requirement.to_json(),
-        recipe_sha256=_recipe_hash(job.recipe),
+        recipe_sha256=_recipe_hash(job.recipe if job.chosen is None else job.chosen.asked),
         input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
     )
     if job.sign is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError, ParameterError, RequirementError, named_option, option_name
-from incrowd.methods.catalog import check_preferences, find_method
+from incrowd.methods.catalog import AUTO, check_preferences, find_method
 from incrowd.tables.databases.tables import DatabaseFile, NewTable, Query, is_address, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Run
 from incrowd.tables.publishing.staging import check_target, check_targets
@@ -22,6 +22,14 @@ from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE
 from incrowd.vocabulary.requirement import KAnonymity, Together
 from incrowd.vocabulary.resources import Clock
 from incrowd.vocabulary.schema import KEYED
+
+if TYPE_CHECKING:
+    from incrowd.comparisons.automatic import MethodChoice
+
+IN_MEMORY = (
+    "auto tries methods on a table in memory, not in blocks and not on Spark. Ask incrowd compare about a sample, and "
+    "name the method."
+)
 
 
 @dataclass(frozen=True)
@@ -105,7 +113,7 @@ class Job:
     What is measured, the book of earlier releases, the run, ``despite_unchanged``, ``key_file`` and ``new_key`` are as
     :mod:`incrowd.tables.options` declares them; ``sign`` is the private key that signs the certificate; ``events`` the
     second table of two. While it runs, ``private`` is the folder that nobody else can read, and ``counts_key`` what
-    fixes the draws of counts.
+    fixes the draws of counts, ``chosen`` how its method was chosen, if by ``auto``.
     """
 
     table: Any
@@ -124,6 +132,7 @@ class Job:
     new_key: bool = False
     events: Events | None = None
     counts_key: bytes | None = field(default=None, repr=False)
+    chosen: MethodChoice | None = None
     private: Path | None = None
 
     @property
@@ -169,6 +178,11 @@ class Job:
         return self.recipe.form == PAIR
 
     @property
+    def automatic(self) -> bool:
+        """Whether the method is still to be chosen."""
+        return find_method(self.recipe.method) is AUTO
+
+    @property
     def on_spark(self) -> bool:
         """Whether Spark has the rows."""
         return self.run.engine is not None or is_spark_frame(self.table)
@@ -180,19 +194,23 @@ class Job:
         else:
             file = self.query.address.path if self.query and isinstance(self.query.address, DatabaseFile) else self.path
             self.outputs.check(file, self.recipe_path, query=self.query)
-        check_preferences(self.recipe.method, self.recipe.preferences)
-        self._check_limits()
-        self._check_lose()
+        self.check_method()
         if self.sign is not None:
             from incrowd.report.signature import private_key
 
             private_key(self.sign)
-        if self.recipe.redraw != REDRAW and not has_counts(self.recipe):
-            raise ParameterError("redraw is about counts, which this release has none of. Choose form counts.")
         if self.pair:
             self._check_pair()
         self._check_linked()
         self._check_key()
+
+    def check_method(self) -> None:
+        """Refuse what the method, or the form, cannot do."""
+        check_preferences(self.recipe.method, self.recipe.preferences)
+        self._check_limits()
+        self._check_lose()
+        if self.recipe.redraw != REDRAW and not has_counts(self.recipe) and not self.automatic:
+            raise ParameterError("redraw is about counts, which this release has none of. Choose form counts.")
 
     def _check_pair(self) -> None:
         """Refuse what a release of two tables does not have."""
@@ -316,6 +334,8 @@ class Job:
 
     def _check_on_spark(self) -> None:
         """Refuse what only one machine does; the folder of the release is Spark's business."""
+        if self.automatic:
+            raise ParameterError(IN_MEMORY)
         if self.measuring.accuracy:
             raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
         if self.measuring.risk or self.measuring.attacks or self.ledger is not None:

@@ -47,6 +47,8 @@ def notices_asked(job: Job, columns: Mapping[str, EncodedColumn] | None = None) 
             "record off. The default draws them."
         )
         yield Notice("exact-counts", "redraw", message)
+    if job.chosen is not None:
+        yield Notice("method-chosen", "method", str(job.chosen))
     if job.seed is not None:
         message = "a seed was set: whoever knows it and the program can undo the shuffling. For experiments only."
         yield Notice("seeded", "seed", message)

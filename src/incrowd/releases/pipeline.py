@@ -22,7 +22,7 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Link, Step
 from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import describe, keyed_entries
-from incrowd.releases.job import Job, Targets
+from incrowd.releases.job import IN_MEMORY, Job, Targets
 from incrowd.releases.measured import check_measurable
 from incrowd.releases.notices import notices_asked
 from incrowd.releases.told import request_of
@@ -186,7 +186,10 @@ def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
             source = read(job.table if path is None else path, **job.recipe.reading)
         with job.clock("encoding"):
             recipe, source = _settled(job.recipe, source)
-            return replace(job, recipe=recipe), InMemory.of(_keyed(job, source), recipe, to)
+            held = InMemory.of(_keyed(job, source), recipe, to)
+        return _with_method(replace(job, recipe=recipe), held), held
+    if job.automatic:
+        raise ParameterError(IN_MEMORY)
     if (preset := job.recipe.preset) is not None and preset.kinds:
         raise ParameterError(
             f"{preset.name} looks at all cells of a table in memory, and this one is worked on in blocks. Give one "
@@ -202,6 +205,16 @@ def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
     with job.clock("encoding"):
         stream = stream.with_key(job.keying)
         return job, InBlocks.of(stream, job.recipe, resources, job.clock.rows, to)
+
+
+def _with_method(job: Job, held: InMemory) -> Job:
+    """The job with the method that is named, or that a comparison on the table chooses."""
+    if not job.automatic:
+        return job
+    from incrowd.releases.automatic import with_method
+
+    with job.clock("choosing the method"):
+        return with_method(job, held)
 
 
 def read_whole(job: Job, scratch: Path) -> Source:

@@ -179,7 +179,8 @@ def certificate(
         "limits": dict(facts.limits),
         **facts.keyed,
         "method": {"name": facts.method, "parameters": facts.parameters}
-        | ({"package": facts.method_package} if facts.method_package else {}),
+        | ({"package": facts.method_package} if facts.method_package else {})
+        | ({"chosen": facts.chosen} if facts.chosen else {}),
         "verification": facts.verdict.to_json(),
         "rows": _rows(facts),
         **({} if facts.persons is None else {"persons": certified_counts(facts.persons, facts.verdict)}),

@@ -185,6 +185,7 @@ class Facts:
     class_sensitive: bool | None = None
     preset: str | None = None
     method_package: str | None = None
+    chosen: dict[str, Any] = field(default_factory=dict)
     coarsened: dict[str, str] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
     keyed: dict[str, Any] = field(default_factory=dict)

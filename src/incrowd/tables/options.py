@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, overload
 
 from incrowd.errors import ParameterError
 from incrowd.tables.reading.dialect import Reading as Reading
+from incrowd.vocabulary.forms import Form, Redraw
 from incrowd.vocabulary.keying import KeyedColumns
 from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
 from incrowd.vocabulary.persons import PersonOptions, SecondTable
@@ -73,6 +74,31 @@ Require = Annotated[
         'What every group must keep beside k: "entropy-l=1.5 on diagnosis, t=0.2 on income".',
         Kind.TEXTS,
         more="Text, requirements, or a list of both. If it cannot be kept, an error says what would be possible.",
+    ),
+]
+ClassSensitive = Annotated[
+    bool | None,
+    Option(
+        "Whether the class of a person must not be inferred: then every group keeps a requirement on it.",
+        Kind.YES_NO,
+        more="By default t-closeness. Nobody but you can know; if you do not say, a notice does.",
+    ),
+]
+Purest = Annotated[
+    float | None,
+    Option(
+        "No class has more than this share of the rows of a group: what may be sure of anybody's class.",
+        Kind.NUMBER,
+        "0.9",
+        more="A short word for ``alpha`` on the class, for every method.",
+    ),
+]
+Rarest = Annotated[
+    int | None,
+    Option(
+        "No cell names a value that fewer people of the table have, alone or in a set.",
+        Kind.WHOLE,
+        more="The same for bins of numbers and groups of a hierarchy.",
     ),
 ]
 Population = Annotated[Any, Option("A table of the people the rows are from, for k-map and delta-presence.", Kind.FILE)]
@@ -149,32 +175,10 @@ class Promise(TypedDict, total=False):
     ]
     known_together: KnownTogether
     require: Require
-    class_sensitive: Annotated[
-        bool | None,
-        Option(
-            "Whether the class of a person must not be inferred: then every group keeps a requirement on it.",
-            Kind.YES_NO,
-            more="By default t-closeness. Nobody but you can know; if you do not say, a notice does.",
-        ),
-    ]
-    purest: Annotated[
-        float | None,
-        Option(
-            "No class has more than this share of the rows of a group: what may be sure of anybody's class.",
-            Kind.NUMBER,
-            "0.9",
-            more="A short word for ``alpha`` on the class, for every method.",
-        ),
-    ]
+    class_sensitive: ClassSensitive
+    purest: Purest
     population: Population
-    rarest: Annotated[
-        int | None,
-        Option(
-            "No cell names a value that fewer people of the table have, alone or in a set.",
-            Kind.WHOLE,
-            more="The same for bins of numbers and groups of a hierarchy.",
-        ),
-    ]
+    rarest: Rarest
     at_most: AtMost
     apart: Apart
     lose: Lose
@@ -200,39 +204,33 @@ class MethodOptions(TypedDict, total=False):
         Option(
             "The method by its name; kactus-plus if you do not say; see: incrowd methods.",
             example="NAME",
-            more="In Python also a method as an object, with its parameters.",
+            more="``auto`` chooses it by a short comparison on the table. In Python also a method as an object, with "
+            "its parameters.",
         ),
     ]
     parameters: Annotated[
         Mapping[str, Any] | None, Option("Parameters of the method.", Kind.SETTINGS, "numeric=mean", flags=("--set",))
     ]
     weights: Weights
-    form: Annotated[
-        str | None,
-        Option(
-            "How groups are released: strict (plain values), counts, or pair (counts as a table of their own).",
-            Kind.CHOICE,
-            "strict|counts|pair",
-            more="If you do not say, in the method's own form.",
-        ),
-    ]
-    redraw: Annotated[
-        int | None,
-        Option(
-            "Counts are drawn from a group's rows and this many of the whole table, 2 if you do not say; 0: exact.",
-            Kind.WHOLE,
-            more="Exact counts tell a whole record to who has two releases that differ by it.",
-        ),
-    ]
+    form: Form
+    redraw: Redraw
 
 
 class Wishes(TypedDict, total=False):
-    """What is rather kept, and what may be given up for it, for commands that release nothing."""
+    """What releases keep beside k and how they show it, for commands that publish none of them."""
 
-    weights: Weights
+    known_together: KnownTogether
+    require: Require
+    class_sensitive: ClassSensitive
+    purest: Purest
+    population: Population
+    rarest: Rarest
     at_most: AtMost
     apart: Apart
     lose: Lose
+    weights: Weights
+    form: Form
+    redraw: Redraw
 
 
 class ReleaseTo(TypedDict, total=False):

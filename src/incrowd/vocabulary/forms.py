@@ -20,9 +20,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from incrowd.errors import OutputError, ParameterError
+from incrowd.vocabulary.option import Kind, Option
 
 # How a table is laid out in a file.
 _KINDS = {
@@ -99,6 +100,23 @@ REDRAW = 2
 Two, as measured on Adult: one leaves more of who is a member, and three cost more accuracy.
 """
 
+Form = Annotated[
+    str | None,
+    Option(
+        "How groups are released: strict (plain values), counts, or pair (counts as a table of their own).",
+        Kind.CHOICE,
+        "strict|counts|pair",
+        more="If you do not say, in the method's own form.",
+    ),
+]
+Redraw = Annotated[
+    int | None,
+    Option(
+        "Counts are drawn from a group's rows and this many of the whole table, 2 if you do not say; 0: exact.",
+        Kind.WHOLE,
+        more="Exact counts tell a whole record to who has two releases that differ by it.",
+    ),
+]
 OF_FORM = ("form", "redraw")
 """Settings beside the parameters of a method that say how its groups are released."""
 

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.attacks.attack import CannotRunError
-from incrowd.attacks.boxes import plain_texts, read_released, written_cells
+from incrowd.errors import CannotRunError
+from incrowd.risk.boxes import plain_texts, read_released, written_cells
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.released_cell import CellReader

@@ -12,7 +12,6 @@ import pytest
 
 from incrowd.api import release
 from incrowd.attacks.again import Again
-from incrowd.attacks.boxes import Released, read_released
 from incrowd.attacks.catalog import ATTACKS
 from incrowd.attacks.dealt_rows import deal
 from incrowd.attacks.differencing import _difference
@@ -20,6 +19,7 @@ from incrowd.attacks.membership import _log_likelihood, hits
 from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.run import attack_release, run_attack
 from incrowd.attacks.scene import Scene
+from incrowd.risk.boxes import Released, read_released
 from incrowd.vocabulary.requirement import KAnonymity
 from support.planted import PLANTED, WORDS, counted, decoded, opened, words
 

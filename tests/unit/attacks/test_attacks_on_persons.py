@@ -9,11 +9,10 @@ import polars as pl
 import pytest
 
 from incrowd.api import release, transform
-from incrowd.attacks.attack import CannotRunError
 from incrowd.attacks.histories import few_share
 from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.run import attack_release
-from incrowd.errors import PlanError, SchemaError
+from incrowd.errors import CannotRunError, PlanError, SchemaError
 from incrowd.tables.options import Measuring, Outputs
 from incrowd.vocabulary.schema import ColumnType
 from support.planted import intersection, link_by_static, number_of_rows, with_parts

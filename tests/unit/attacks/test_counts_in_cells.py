@@ -3,9 +3,8 @@
 import numpy as np
 import polars as pl
 
-from incrowd.attacks.boxes import read_released
-from incrowd.attacks.membership import guess_from_release
-from incrowd.attacks.scene import SceneSplit
+from incrowd.risk.boxes import read_released
+from incrowd.risk.guessing import guess_from_release
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_cell import CellReader
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
@@ -52,5 +51,5 @@ def test_a_person_is_looked_for_where_the_counts_make_it_likely():
     first = released.classes[0]
     np.testing.assert_allclose(likely[:, first], [1.5 / (1.5 + 0.5), 0.5 / (0.5 + 2.5)], rtol=1e-4)
     assert released.nearest(people).tolist() == [first, 1 - first]
-    members, _ = guess_from_release(SceneSplit(released, people, people, "here"), "ill", 1)
+    members, _ = guess_from_release(released, people, people, "ill", 1)
     np.testing.assert_allclose(members.chances, [0.25, 1 / 6], rtol=1e-4)

@@ -7,10 +7,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from incrowd.attacks.attack import LEAK, NOT_RUN, CannotRunError, Finding
+from incrowd.attacks.attack import LEAK, NOT_RUN, Finding
 from incrowd.attacks.catalog import ATTACKS, Attack, find_attacks
 from incrowd.attacks.run import attack_release
-from incrowd.errors import ParameterError
+from incrowd.errors import CannotRunError, ParameterError
 
 PEOPLE = pl.DataFrame({"age": [30, 41] * 20, "ill": ["no", "secret word"] * 20})
 

@@ -148,7 +148,8 @@ def test_axes_get_a_point_for_each_release():
     ("made", "learner", "against", "words"),
     [
         (summary(), "c45", "k", "'c45' was not compared. Learners: nb"),
-        (summary(), None, "time", "against must be one of k, risk"),
+        (summary(), None, "time", "against must be one of k, risk, purity, inference"),
+        (summary(), None, "inference", "No inference was measured"),
         (summary(risk=0.0), None, "risk", "No risk was measured"),
         (Summary.of([]), None, "k", "nothing to draw"),
     ],
@@ -156,3 +157,21 @@ def test_axes_get_a_point_for_each_release():
 def test_what_cannot_be_drawn_is_said(made, learner, against, words):
     with pytest.raises(ParameterError, match=words):
         comparison_drawing(made, learner, against)
+
+
+@pytest.mark.parametrize("against", ["purity", "inference"])
+def test_what_is_reached_stands_against_what_is_told_of_the_class(against):
+    figures = {"train_rows": 500, "test_rows": 500}
+    told = [(0.6, -0.01), (0.9, 0.2)]
+    found = [
+        Result("blend", k, 0, 0, "nb", accuracy=0.7 + 0.1 * place, purity=purity, class_advantage=advantage, **figures)
+        for place, (k, (purity, advantage)) in enumerate(zip((100, 10), told, strict=True))
+    ]
+    made, axes = Summary.of([*found, Result("unprotected", 1, 0, 0, "nb", accuracy=0.86, **figures)]), RecordedAxes()
+    releases = releases_of(made, "nb", against)
+    place = ("purity", "inference").index(against)
+    assert {one.k: one.risk for one in releases} == {100: told[0][place], 10: told[1][place]}
+    assert [one.k for one in frontier(releases)] == [100, 10]
+    assert "k=10" in {words for words, _ in boxes(pareto(made, "nb", against))}
+    comparison_drawing(made, "nb", against).on(axes)
+    assert not axes.named("set_xscale")

@@ -16,11 +16,12 @@ from incrowd.comparisons.protocol import FiveByTwo, FixedSplit
 from incrowd.comparisons.releasing import release_rows, without_unused
 from incrowd.comparisons.subject import discretized, understand_table
 from incrowd.comparisons.trial import DONE, Laboratory, Setup, Trial
-from incrowd.errors import ParameterError, VerificationError
+from incrowd.errors import ParameterError, SchemaError, VerificationError
 from incrowd.methods.catalog import METHODS, MethodEntry
 from incrowd.plan.steps import Part, Recode, Recoding
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.source import Origin, Source
+from incrowd.tables.recipe import asked_recipe
 from incrowd.vocabulary.released_value import Shown
 from incrowd.vocabulary.requirement import KAnonymity
 
@@ -210,3 +211,24 @@ def test_choices_are_checked_when_they_are_named():
         with pytest.raises(ParameterError):
             Choice.of(text)
     assert listed("a,b(c='x,y', d=2),,e ") == ["a", "b(c='x,y', d=2)", "e"]
+
+
+def test_all_that_is_asked_for_is_kept_in_trials_and_what_it_tells_is_measured(patients):
+    asked = asked_recipe({"target": "readmitted", "purest": 0.7, "rarest": 15, "redraw": 0})
+    free, kept = (
+        laboratory(patients, **more).run(Trial(Choice.of("infogain-mondrian(form='counts')"), 5, 0, 0, ("nb",)))[0]
+        for more in ({}, {"asked": asked})
+    )
+    assert (free.status, kept.status) == ("done", "done")
+    assert kept.purity <= 0.7 < free.purity
+    assert kept.pure_rows == 0 < free.pure_rows
+    assert kept.class_advantage < free.class_advantage
+    assert free.pure_rows <= free.purity <= 1
+    off = laboratory(patients, attacked=False).run(Trial(Choice.of("mondrian"), 5, 0, 0, ("nb",)))[0]
+    assert off.class_advantage is None
+
+
+def test_a_requirement_on_a_column_that_outsiders_know_is_refused(patients):
+    asked = asked_recipe({"target": "readmitted", "require": "t=0.3 on age"})
+    with pytest.raises(SchemaError, match="nothing can be required of it"):
+        patients.asked_of(asked)

@@ -71,8 +71,8 @@ LEARNERS = [
 def test_it_learns_from_the_release_and_predicts_plain_rows(people, learner):
     frame, y = people
     train, test = slice(0, 400), slice(400, 600)
-    method = "auto" if learner is LEARNERS[0] else Blend(guide="bayes")  # the same method, in less time
-    model = AnonymousClassifier(learner, method, random_state=1).fit(frame[train], y[train])
+    method = {} if learner is LEARNERS[0] else {"method": Blend(guide="bayes")}  # the same method, in less time
+    model = AnonymousClassifier(learner, **method, random_state=1).fit(frame[train], y[train])
     assert model.score(frame[test], y[test]) > 0.75
     assert model.verdict_.passed
     assert model.verdict_.sizes.smallest >= 10
@@ -113,19 +113,15 @@ def test_one_grid_over_method_k_and_learner(people):
     assert grid.best_estimator_.verdict_.sizes.smallest >= grid.best_params_["k"]
 
 
-@pytest.mark.parametrize(
-    ("asked", "method"),
-    [
-        ({}, "blend"),
-        ({"weights": {"age": 2}, "require": "t=0.3 on job"}, "blend"),
-        ({"lose": 0.02}, "kactus-plus"),
-        ({"hierarchies": {"job": JOBS}}, "infogain-mondrian"),
-        ({"apart": {"job": "nurse|cook"}}, "infogain-mondrian"),
-        ({"at_most": {"job": 1}, "hierarchies": {"job": JOBS}, "lose": 0.02}, "infogain-mondrian"),
-    ],
-)
-def test_auto_is_the_first_method_that_can_keep_what_is_asked(asked, method):
-    assert AnonymousClassifier(LogisticRegression(), **asked)._method_and_parameters() == (method, {})
+def test_auto_chooses_for_the_learner_among_methods_that_keep_what_is_asked(people):
+    frame, y = people
+    asked = {"hierarchies": {"job": JOBS}, "at_most": {"job": 1}, "parameters": {"measure": "auc"}}
+    model = AnonymousClassifier(DecisionTreeClassifier(max_depth=3), "auto", random_state=1, **asked).fit(frame, y)
+    chosen = model.release_.certificate["method"]["chosen"]
+    assert chosen["learners"] == ["DecisionTreeClassifier"]
+    assert chosen["measure"] == "auc"
+    assert set(chosen["among"]) == {"tdr", "infogain-mondrian", "mondrian"}
+    assert model.plan_.method in chosen["among"]
 
 
 def test_a_method_object_has_its_parameters(people):
@@ -182,9 +178,10 @@ def test_refusals_of_the_anonymous_classifier(people):
         AnonymousClassifier(learner, "blnd").fit(frame, y)
     with pytest.raises(RequirementError, match="k=5000 is impossible"):
         AnonymousClassifier(learner, k=5000).fit(frame, y)
-    for method in ("auto", Blend()):
-        with pytest.raises(ParameterError, match="Parameters belong to a method that is named"):
-            AnonymousClassifier(learner, method, parameters={"bins": "fine"}).fit(frame, y)
+    with pytest.raises(ParameterError, match="passed as an object has its parameters"):
+        AnonymousClassifier(learner, Blend(), parameters={"bins": "fine"}).fit(frame, y)
+    with pytest.raises(ParameterError, match="auto has no parameter 'bins'"):
+        AnonymousClassifier(learner, "auto", parameters={"bins": "fine"}).fit(frame, y)
     for method in (7, learner):
         with pytest.raises(ParameterError, match="method must be the name of a method"):
             AnonymousClassifier(learner, method).fit(frame, y)

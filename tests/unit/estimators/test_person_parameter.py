@@ -62,7 +62,7 @@ def test_k_counts_persons_not_rows():
 @pytest.mark.slow
 def test_one_grid_over_methods_k_and_learner_with_folds_of_persons():
     model = AnonymousClassifier(LogisticRegression(max_iter=500), k=10, person=PERSON, random_state=0)
-    asked = [{"method": ["auto", "kactus-plus"], "k": [5, 10]}, {"method": ["mondrian"], "learner__C": [0.1]}]
+    asked = [{"method": ["blend", "kactus-plus"], "k": [5, 10]}, {"method": ["mondrian"], "learner__C": [0.1]}]
     grid = GridSearchCV(model, asked, cv=GroupKFold(2), error_score="raise").fit(X, y, groups=IDS)
     assert len(grid.cv_results_["mean_test_score"]) == 5
     assert grid.best_score_ > 0.5

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.attacks.attack import CannotRunError
+from incrowd.errors import CannotRunError
 from incrowd.plan.release_plan import HIGH, LOW
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.reading.encode import encode
