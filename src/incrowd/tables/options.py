@@ -224,6 +224,15 @@ class MethodOptions(TypedDict, total=False):
             more="Exact counts tell a whole record to who has two releases that differ by it.",
         ),
     ]
+    bins: Annotated[
+        str | None,
+        Option(
+            "Where numbers are cut that are counted: fine (as finely as k allows), or class (where the class changes).",
+            Kind.CHOICE,
+            "fine|class",
+            more="fine, if you do not say. Every bin has at least k rows of the table.",
+        ),
+    ]
 
 
 class Wishes(TypedDict, total=False):
