@@ -74,8 +74,8 @@ def decided(case, requirement, seed, **parameters):
 @given(cases(), st.data())
 def test_every_row_is_in_a_group_of_k_whose_counts_have_its_value(case, data):
     k = data.draw(st.integers(1, len(case.rows)))
-    parameters = {"bins": data.draw(st.sampled_from(["mdl", "fine"])), "scores": data.draw(st.sampled_from([0, 0.5]))}
-    plan, groups = decided(case, KAnonymity(k), data.draw(st.integers(0, 99)), **parameters)
+    scores, seed = data.draw(st.sampled_from([0, 0.5])), data.draw(st.integers(0, 99))
+    plan, groups = decided(case, KAnonymity(k), seed, scores=scores)
     sizes = Counter(groups.tolist())
     assert min(sizes.values()) >= k
     assert sum(sizes.values()) == len(case.rows)
