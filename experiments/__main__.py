@@ -9,6 +9,8 @@ import typer
 
 from experiments.attacks.page import write_attacks
 from experiments.automatic import write_auto
+from experiments.bins import run_trials as run_bins
+from experiments.bins import write as write_bins
 from experiments.blend.cells import adult_cells, part_cells, read_outcomes, small_cells, waiting
 from experiments.blend.choices import LEARNERS as CHOICE_LEARNERS
 from experiments.blend.choices import choice_trials, write_choices
@@ -164,6 +166,20 @@ def choices(
             lambda table, where: Bench(subject_of(table, where), CHOICE_LEARNERS),
         )
     write_choices(page, keep, data)
+    typer.echo(f"written {page}")
+
+
+@app.command()
+def bins(
+    page: Page,
+    keep: Annotated[Path, typer.Option(help="A folder for the outcomes; a run goes on where an earlier one ended.")],
+    data: Data = None,
+    minutes: Annotated[float, typer.Option(help="Stop after so many minutes; 0: only write the page.", min=0)] = 60,
+) -> None:
+    """Compare counts of numbers in fine bins with counts in bins where the class changes, on tables nobody tuned on."""
+    if minutes:
+        run_bins(keep, data, 60 * minutes, _tell)
+    write_bins(page, keep)
     typer.echo(f"written {page}")
 
 

@@ -129,7 +129,6 @@ PARTS = {
     "no splits on the score": "blend(scores=0)",
     "attributes do not count": "blend(attributes=0)",
     "the class itself does not count": "blend(labels=0)",
-    "finer bins": "blend(bins='fine')",
     "a logistic guide": "blend(guide='logistic')",
     "a guide of naive Bayes": "blend(guide='bayes')",
 }

@@ -66,13 +66,17 @@ def test_methods_that_choose_by_chance_choose_alike_under_one_key(method):
 
 def test_exact_counts_are_asked_for_and_say_what_they_tell():
     made = released(redraw=0)
-    assert made.certificate["counts"] == {"are": "exact"}
+    assert made.certificate["counts"] == {"are": "exact", "bins": "fine"}
     assert totals(made, "occupation") == Counter(PATIENTS["occupation"].to_list())
     assert "exact-counts" in {notice.code for notice in made.report.notices}
     assert "Counts are exact" in report_html(made.report)
     assert "Counts are drawn by a key" in report_html(released().report)
     with pytest.raises(ParameterError, match="redraw is about counts"):
         released(form="strict", redraw=0)
+    with pytest.raises(ParameterError, match="bins is about numbers"):
+        released(form="strict", bins="class")
+    with pytest.raises(ParameterError, match="bins must be one of"):
+        released(bins="small")
 
 
 @pytest.mark.parametrize(
@@ -142,8 +146,9 @@ def test_recipients_are_told_that_draws_are_not_recounted(tmp_path):
     [
         {"are": "drawn"},
         {"are": "exact", "redraw": 2},
-        {"are": "drawn", "redraw": 2, "algorithm": "by hand", "key": "0" * 16},
-        {"are": "drawn", "redraw": 2, "algorithm": "HMAC-SHA-256, SHAKE-256", "key": "mine"},
+        {"are": "exact", "bins": "small"},
+        {"are": "drawn", "redraw": 2, "algorithm": "by hand", "key": "0" * 16, "bins": "fine"},
+        {"are": "drawn", "redraw": 2, "algorithm": "HMAC-SHA-256, SHAKE-256", "key": "mine", "bins": "fine"},
     ],
     ids=str,
 )

@@ -278,3 +278,10 @@ def intervals_go_from_the_smallest_to_the_largest_number(original, plan, shown, 
 def numbers_are_written_as_lists(original, frame, path, form):
     """A mean is written as a list of one number, which is not that of its rows."""
     original(frame.with_columns(pl.concat_list(pl.col("weight") + 1).alias("weight")), path, form)
+
+
+@plant("incrowd.methods.release_forms:fine_cuts", BOTH, method=("mondrian", "blend"), form="counts", redraw=(None, 0))
+def a_bin_has_fewer_than_k_rows(original, column, *arguments):
+    """A number is cut once more, after its smallest value."""
+    cuts = original(column, *arguments)
+    return (least, *(cut for cut in cuts if cut > least)) if cuts and (least := column.numbers[0].item()) else cuts

@@ -96,11 +96,7 @@ def decided(case, requirement, seed, **parameters):
 @given(cases(), st.data())
 def test_every_row_is_in_a_group_of_k_whose_counts_have_its_value(case, data):
     k = data.draw(st.integers(1, len(case.rows)))
-    parameters = {
-        "bins": data.draw(st.sampled_from(["mdl", "fine"])),
-        "scores": data.draw(st.sampled_from([0, 0.5])),
-        "groups": data.draw(GROUPS),
-    }
+    parameters = {"scores": data.draw(st.sampled_from([0, 0.5])), "groups": data.draw(GROUPS)}
     plan, groups = decided(case, KAnonymity(k), data.draw(st.integers(0, 99)), **parameters)
     sizes = Counter(groups.tolist())
     assert min(sizes.values()) >= k

@@ -67,8 +67,9 @@ def whose(column, owners, low=-np.inf, high=np.inf):
 def test_every_public_bin_holds_k_persons(table, k):
     column, labels, owners = table
     target = EncodedColumn(TARGET, ColumnType.CATEGORICAL, labels, pl.Series(["x", "y"]))
-    fine = dict(public_bins(EncodedTable.of([column]), ["n"], target, "mdl", k, owners).cuts)["n"]
-    for cuts in (public_cuts(column, labels, 2, k, owners), bins_of(column, None, k, owners), fine):
+    decided = dict(public_bins(EncodedTable.of([column]), ["n"], target, k, owners).cuts)["n"]
+    fine = bins_of(column, target, k, owners)
+    for cuts in (public_cuts(column, labels, 2, k, owners), bins_of(column, None, k, owners), fine, decided):
         ends = [-np.inf, *cuts, np.inf]
         if cuts:
             assert all(len(whose(column, owners, *ends[i : i + 2])) >= k for i in range(len(ends) - 1))

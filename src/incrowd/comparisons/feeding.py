@@ -23,7 +23,7 @@ from incrowd.comparisons.learners.learner import Examples
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import MethodOrName, find_method
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
-from incrowd.recipients.dealing import DEALS, Dealing
+from incrowd.recipients.dealing import Dealing
 from incrowd.recipients.matrix import Attribute, Codes, Numbers
 from incrowd.recipients.views import ReleasedColumn
 from incrowd.report.certificate import reading_of
@@ -388,7 +388,7 @@ def _codes(words: pl.Series, categories: pl.Series) -> Codes:
 
 
 def feed_dealt(
-    parts: Parts, plan: ReleasePlan, draft: Draft, method: MethodOrName, *, seed: int, deals: int = DEALS
+    parts: Parts, plan: ReleasePlan, draft: Draft, method: MethodOrName, *, seed: int, deals: int | None = None
 ) -> tuple[Examples, Examples]:
     """What the recipient has: cells dealt with weights, and test rows seen in the words of the release."""
     reading = reading_of(plan, method)

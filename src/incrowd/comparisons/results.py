@@ -125,7 +125,7 @@ def fingerprints(digest: str, laboratory: Laboratory, trial: Trial) -> dict[str,
     figures = [each.name for each in fields(Result)]
     shared = [version("incrowd"), figures, digest, split, repr(setup.feeding), setup.seed, setup.discretize]
     asked = setup.asked
-    kept = [setup.requirement(trial.k).to_json(), repr(asked.preferences), asked.rarest, asked.redraw]
+    kept = [setup.requirement(trial.k).to_json(), repr(asked.preferences), asked.rarest, asked.redraw, asked.bins]
     shared += [*trial.name, *([] if trial.choice.is_standard else kept)]
     entry = trial.choice.entry
     shared += [] if entry is None or entry.foreign is None else [entry.package]

@@ -27,7 +27,7 @@ from incrowd.recipients.matrix import Codes, Numbers
 from incrowd.risk.boxes import read_released
 from incrowd.risk.guessing import advantage_of, guess_from_release
 from incrowd.tables.recipe import Recipe
-from incrowd.vocabulary.forms import REDRAW
+from incrowd.vocabulary.forms import FINE, REDRAW
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
 
 DISCRETIZE = (None, "train", "before")
@@ -79,7 +79,8 @@ class Setup:
         kept = [] if asked.requirement == size else [one for one in asked.requirement.promises if one != str(size)]
         stated = {"require": kept, "rarest": asked.rarest, "form": asked.form}
         redraw = {} if asked.redraw == REDRAW else {"redraw": asked.redraw}
-        return asked.preferences.stated() | {name: one for name, one in stated.items() if one} | redraw
+        bins = {} if asked.bins == FINE else {"bins": asked.bins}
+        return asked.preferences.stated() | {name: one for name, one in stated.items() if one} | redraw | bins
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ class Laboratory:
                 self.subject.frame[split.train],
                 schema,
                 trial.choice.entry or trial.choice.method,
-                {"redraw": self.setup.asked.redraw, **dict(trial.choice.parameters)},
+                {"redraw": self.setup.asked.redraw, "bins": self.setup.asked.bins, **dict(trial.choice.parameters)},
                 self.setup.requirement(trial.k),
                 self._seed("release", trial),
                 self.subject.people,

@@ -107,11 +107,17 @@ MAX_FLOAT = 1.7e308  # two floats may differ by more than the largest, which wou
 
 
 def even_cuts(
-    rows: npt.NDArray[np.int64], smallest: int, owners: ValueOwners | None = None, persons: int = 1
+    rows: npt.NDArray[np.int64],
+    smallest: int,
+    owners: ValueOwners | None = None,
+    persons: int = 1,
+    first: int = 0,
+    last: int | None = None,
 ) -> list[int]:
     """Cuts as soon as a piece has enough rows; the rest below that joins the last piece.
 
     ``owners``, ``persons``: who has which value, and how many of them each piece has at least, if rows are not persons.
+    ``first``, ``last``: only the values from the first to the one before the last are cut.
 
     Examples
     --------
@@ -119,11 +125,12 @@ def even_cuts(
     [1, 3]
     """
     places: list[int] = []
-    size, left = 0, int(rows.sum())
-    for place, here in enumerate(rows.tolist(), start=1):
+    last = len(rows) if last is None else last
+    size, left = 0, int(rows[first:last].sum())
+    for place, here in enumerate(rows[first:last].tolist(), start=first + 1):
         size, left = size + here, left - here
-        begin = places[-1] if places else 0
-        if size >= smallest and left >= smallest and _enough(owners, persons, begin, place, len(rows)):
+        begin = places[-1] if places else first
+        if size >= smallest and left >= smallest and _enough(owners, persons, begin, place, last):
             places.append(place)
             size = 0
     return places

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from incrowd.measures.information import even_cuts, mdl_cuts, outer_ends, roundest
 from incrowd.methods.method import Population
@@ -19,8 +21,7 @@ from incrowd.vocabulary.released_value import Form, Interval, Level, Midpoint, S
 from incrowd.vocabulary.schema import ColumnType
 
 FEW, QUARTERS = 10, 4  # values that each may be a piece of their own; else pieces of the rows
-BINS = ("mdl", "fine")
-FEWEST, PIECES = 5, 12  # rows of a bin, and pieces of the rows that the fine bins are made by
+FEWEST, PIECES = 5, 16  # rows of a bin that groups are decided by; pieces of the rows that fine bins are about
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +80,18 @@ def public_cuts(
 
     A cut is the roundest number between the two values it parts, so that it tells as little as possible of them.
     """
-    cells = column.codes.astype(np.int64) * classes + labels
-    counts = np.bincount(cells, minlength=column.width * classes).reshape(column.width, classes)[:-1]
+    counts = _by_class(column, labels, classes)
     rows = counts.sum(axis=1)
     share = 0 if len(rows) <= FEW else int(rows.sum()) // QUARTERS
     who = None if owners is None else ValueOwners.of(column, owners)
     places = mdl_cuts(counts, k, who) or even_cuts(rows, max(k, share), who, k)
     return round_cuts(column, places)
+
+
+def _by_class(column: EncodedColumn, labels: Codes, classes: int) -> npt.NDArray[np.int64]:
+    """The rows of each value, ascending, in each class."""
+    cells = column.codes.astype(np.int64) * classes + labels
+    return np.bincount(cells, minlength=column.width * classes).reshape(column.width, classes)[:-1]
 
 
 def round_cuts(column: EncodedColumn, places: Iterable[int]) -> tuple[float, ...]:
@@ -94,33 +100,30 @@ def round_cuts(column: EncodedColumn, places: Iterable[int]) -> tuple[float, ...
     return tuple(roundest(numbers[place - 1].item(), numbers[place].item(), whole) for place in places)
 
 
-def public_bins(
-    table: EncodedTable,
-    names: Sequence[str],
-    target: EncodedColumn,
-    bins: str,
-    k: int,
-    owners: Codes | None = None,
-) -> Bin:
-    """The cuts of all numbers.
-
-    ``"mdl"``: where the class changes (Fayyad and Irani). ``"fine"``: there, and so that no bin has much more than a
-    twelfth of the rows. Every bin has at least five rows (or k, if that is less), and cuts are round numbers.
-    ``owners``: the person of each row, if rows are not persons; so many of them are then in every bin.
-    """
-    numbers = [table[name] for name in names if table[name].type.is_numeric]
-    return Bin(tuple((column.name, _cuts(column, target, bins, min(k, FEWEST), owners)) for column in numbers))
-
-
-def _cuts(
-    column: EncodedColumn, target: EncodedColumn, bins: str, smallest: int, owners: Codes | None
+def fine_cuts(
+    column: EncodedColumn, target: EncodedColumn | None, k: int, owners: Codes | None = None
 ) -> tuple[float, ...]:
-    cuts = public_cuts(column, target.codes, target.width, smallest, owners)
-    if bins == "mdl":
-        return cuts
+    """Where a number is cut as finely as k allows: where the class changes, and between these places evenly.
+
+    Every piece has at least k rows, and not much more than a sixteenth of all if it can be helped. Of few values each
+    that has k rows is a piece of its own. ``owners``: as in :func:`public_cuts`.
+    """
     rows, who = column.counts[:-1], None if owners is None else ValueOwners.of(column, owners)
-    places = even_cuts(rows, max(smallest, int(rows.sum()) // PIECES), who, smallest)
-    return tuple(sorted({*cuts, *round_cuts(column, places)}))
+    places = [] if target is None else mdl_cuts(_by_class(column, target.codes, target.width), k, who)
+    least = k if len(rows) <= FEW else max(k, -(-int(rows.sum()) // PIECES))
+    between = (even_cuts(rows, least, who, k, *ends) for ends in pairwise([0, *places, len(rows)]))
+    return round_cuts(column, sorted({*places, *chain.from_iterable(between)}))
+
+
+def public_bins(
+    table: EncodedTable, names: Sequence[str], target: EncodedColumn, k: int, owners: Codes | None = None
+) -> Bin:
+    """The cuts of all numbers, where the class changes, for deciding on groups.
+
+    Every bin has at least five rows (or k, if that is less). ``owners``: as in :func:`public_cuts`.
+    """
+    numbers, smallest = [table[name] for name in names if table[name].type.is_numeric], min(k, FEWEST)
+    return Bin(tuple((each.name, public_cuts(each, target.codes, target.width, smallest, owners)) for each in numbers))
 
 
 def interval_form(interval: Interval, numeric: str, ends: tuple[float, float]) -> Form:

@@ -16,13 +16,12 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import ParameterError
-from incrowd.measures.information import even_cuts
 from incrowd.methods.catalog import METHODS
 from incrowd.methods.method import Combinations, Method, Population, Presence
-from incrowd.methods.numeric import FEW, public_cuts, round_cuts
+from incrowd.methods.numeric import fine_cuts, public_cuts
 from incrowd.plan.steps import GROUP, AsCounts, Bin, Group, Hide, Place, Rarest, Recode, Seat, Show, Spread, Step
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, OwnedTable, ValueOwners
-from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT, check_form
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, OwnedTable
+from incrowd.vocabulary.forms import COUNTS, FINE, PAIR, STRICT, check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.released_value import (
     Category,
@@ -41,7 +40,6 @@ from incrowd.vocabulary.schema import Schema
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-PIECES = 16  # of a number, where no class says which cuts matter
 
 
 def suited(method: Method, form: str | None) -> Method:
@@ -57,17 +55,19 @@ def formed(
     *,
     redraw: int = 0,
     key: bytes | None = None,
+    bins: str = FINE,
 ) -> tuple[Step, ...]:
     """The steps of a method with its groups shown in the form that was asked for.
 
-    ``redraw``: counts are drawn by the key, from the rows of a group and so many more; 0: they are exact.
+    ``redraw``: counts are drawn by the key, from the rows of a group and so many more; 0: they are exact. ``bins``:
+    where numbers are cut that are counted, whatever the method saw of them.
     """
     check_form(form)
     counted = any(isinstance(step, AsCounts) for step in steps)
     if form == STRICT and counted:
         return _as_values(steps)
-    if form in (COUNTS, PAIR) and not counted:
-        steps = _as_counts(steps, population, requirement.smallest_group)
+    if form in (COUNTS, PAIR) or counted:
+        steps = _as_counts(steps, population, requirement.smallest_group, bins)
         counted = True
     if counted and isinstance(requirement, Together) and requirement.on_population:
         raise ParameterError("k-map and delta-presence are kept by plain values only. Choose form strict.")
@@ -92,7 +92,7 @@ def rare_kept_out(people: int | None, requirement: Requirement) -> tuple[Rarest,
     return (Rarest(people),)
 
 
-def _as_counts(steps: tuple[Step, ...], population: Population, k: int) -> tuple[Step, ...]:
+def _as_counts(steps: tuple[Step, ...], population: Population, k: int, bins: str) -> tuple[Step, ...]:
     show = next((step for step in steps if isinstance(step, Show)), None)
     if show is None:
         grouping = ", ".join(name for name, entry in METHODS.items() if not entry.by_value)
@@ -100,29 +100,31 @@ def _as_counts(steps: tuple[Step, ...], population: Population, k: int) -> tuple
             "This method shows value by value, not by groups of rows, so there are no groups to count in. Choose form "
             f"strict, or one of {grouping}."
         )
-    cuts = {name: places for step in steps if isinstance(step, Bin) for name, places in step.cuts}
-    table, target = population.sample(), population.schema.target
-    for name in show.names:
-        if table[name].type.is_numeric and name not in cuts:
-            cuts[name] = bins_of(table[name], None if target is None else table[target], k, population.owners)
-    forms: tuple[Form, ...] = tuple(Suppressed() if cuts.get(name) == () else Counts() for name in show.names)
+    table, owners = population.sample(), population.owners
+    target = None if population.schema.target is None else table[population.schema.target]
+    numbers = [table[name] for name in show.names if table[name].type.is_numeric]
+    cuts = {column.name: bins_of(column, target, k, owners, bins) for column in numbers}
+    by_method = any(isinstance(step, AsCounts) for step in steps)  # which then hides some attributes in all groups
+    none = [
+        cuts.get(name) == () or (by_method and all(isinstance(group.forms[at], Suppressed) for group in show.groups))
+        for at, name in enumerate(show.names)
+    ]
+    forms: tuple[Form, ...] = tuple(Suppressed() if hidden else Counts() for hidden in none)
     new = Show(show.names, tuple(Group(group.rows, forms) for group in show.groups))
-    kept = [new if step is show else step for step in steps if not isinstance(step, Spread)]
+    kept = [new if step is show else step for step in steps if not isinstance(step, Spread | AsCounts)]
     return *kept, AsCounts(show.names, tuple(cuts.items()))
 
 
 def bins_of(
-    column: EncodedColumn, target: EncodedColumn | None, k: int, owners: Codes | None = None
+    column: EncodedColumn, target: EncodedColumn | None, k: int, owners: Codes | None = None, bins: str = FINE
 ) -> tuple[float, ...]:
     """The public cuts of a number, with at least k rows in each piece; a number with fewer rows has none.
 
     ``owners``: the person of each row, if rows are not persons; each piece then has rows of k of them.
     """
-    if target is not None:
-        return public_cuts(column, target.codes, target.width, k, owners)
-    rows, who = column.counts[:-1], None if owners is None else ValueOwners.of(column, owners)
-    least = k if len(rows) <= FEW else max(k, -(-int(rows.sum()) // PIECES))
-    return round_cuts(column, even_cuts(rows, least, who, k))
+    if target is None or bins == FINE:
+        return fine_cuts(column, target, k, owners)
+    return public_cuts(column, target.codes, target.width, k, owners)
 
 
 def _as_values(steps: tuple[Step, ...]) -> tuple[Step, ...]:

@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from incrowd.errors import ParameterError
 from incrowd.recipients.cells import Codes, Numbers, as_table
-from incrowd.recipients.dealing import DEALS
 from incrowd.recipients.matrix import Binning, Missing, OneHot, Ordinal, PlainRows
 from incrowd.recipients.received import ReceivedRelease
 
@@ -156,7 +155,9 @@ class ReleaseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     from the release: so cross-validation on rows of your own measures the release on them.
     """
 
-    def __init__(self, release: ReceivedRelease, estimator: Any, *, deals: int = DEALS, seed: int | None = 0) -> None:
+    def __init__(
+        self, release: ReceivedRelease, estimator: Any, *, deals: int | None = None, seed: int | None = 0
+    ) -> None:
         self.release = release
         self.estimator = estimator
         self.deals = deals

@@ -230,10 +230,10 @@ class Ordinal:
 
     @classmethod
     def of(cls, examples: PlainRows) -> Ordinal:
-        """Learn which attributes are known at all, and which are categories few enough to be taken as such."""
+        """Learn which attributes are known at all, and which are categories, without an order and few enough."""
         attributes = examples.attributes
         places = tuple(place for place, each in enumerate(attributes) if not each.is_missing.all())
-        few = tuple(_is_few(attributes[place].categories) for place in places)
+        few = tuple(_is_few(attributes[place]) for place in places)
         return cls(places, few)
 
     def usual(self, examples: PlainRows) -> Numbers:
@@ -258,32 +258,44 @@ class Ordinal:
         return matrix
 
 
-def _is_few(categories: tuple[str, ...] | None) -> bool:
-    return categories is not None and len(categories) <= MOST_CATEGORIES
+def _is_few(attribute: Attribute) -> bool:
+    categories = attribute.categories
+    return categories is not None and not attribute.ordered and len(categories) <= MOST_CATEGORIES
 
 
-PIECES = 10  # of the rows that a number is cut into, where it is counted
+PIECES = 10  # of the rows that a number is cut into, and its bins are joined to, where it is counted
 
 
 @dataclass(frozen=True, eq=False)
 class Binning:
-    """Numbers as categories, for learners that count: so many pieces of the rows, at places learned from them."""
+    """Numbers as categories, for learners that count: so many pieces of the rows, at places learned from them.
 
-    cuts: tuple[Numbers | None, ...]  # of each attribute, None where it is no number
+    Public bins, which are in order, are joined to as many pieces; each is then counted by itself.
+    """
+
+    cuts: tuple[Numbers | None, ...]  # of each attribute, None where it is neither a number nor bins
 
     @classmethod
     def of(cls, examples: PlainRows) -> Binning:
         """Learn the cuts."""
         weights = examples.weights
-        return cls(tuple(_piece_ends(each, weights) if each.is_numeric else None for each in examples.attributes))
+        return cls(tuple(_piece_ends(each, weights) for each in examples.attributes))
+
+    @classmethod
+    def of_bins(cls, examples: PlainRows) -> Binning:
+        """Learn them for public bins alone, where numbers are taken as they are."""
+        pairs = zip(examples.attributes, cls.of(examples).cuts, strict=True)
+        return cls(tuple(None if each.is_numeric else cuts for each, cuts in pairs))
 
     def binned(self, examples: Any) -> Any:
-        """The rows with pieces for numbers; categories have no order, each is counted by itself."""
+        """The rows with pieces for numbers and bins."""
         pairs = zip(examples.attributes, self.cuts, strict=True)
         return replace(examples, attributes=tuple(_binned(*pair) for pair in pairs))
 
 
-def _piece_ends(attribute: Attribute, weights: Numbers | None) -> Numbers:
+def _piece_ends(attribute: Attribute, weights: Numbers | None) -> Numbers | None:
+    if not (attribute.is_numeric or attribute.ordered):
+        return None
     known, weights = _known(attribute, weights)
     if not len(known):
         return known
@@ -299,7 +311,16 @@ def _known(attribute: Attribute, weights: Numbers | None) -> tuple[Numbers, Numb
 
 def _binned(attribute: Attribute, cuts: Numbers | None) -> Attribute:
     if cuts is None:
-        return replace(attribute, ordered=False)
+        return attribute
     codes = np.where(attribute.is_missing, MISSING, np.searchsorted(cuts, attribute.values, side="left"))
-    names = (*(f"<= {cut:g}" for cut in cuts), f"> {cuts[-1]:g}") if len(cuts) else ("any",)
-    return Attribute(attribute.name, codes, names)
+    if attribute.categories is None:
+        names = (*(f"<= {cut:g}" for cut in cuts), f"> {cuts[-1]:g}") if len(cuts) else ("any",)
+        return Attribute(attribute.name, codes, names)
+    piece = np.searchsorted(cuts, np.arange(len(attribute.categories)), side="left")
+    firsts = np.unique(piece, return_index=True)[1]
+    joined = [attribute.categories[start:end] for start, end in zip(firsts, [*firsts[1:], None], strict=True)]
+    names = tuple(each[0] if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in joined)
+    shares = attribute.shares
+    if shares is not None:
+        shares = np.stack([shares[:, piece == place].sum(axis=1) for place in range(len(names))], axis=1)
+    return Attribute(attribute.name, codes, names, shares=shares)

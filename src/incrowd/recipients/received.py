@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from incrowd.errors import HeaderError, ParameterError
 from incrowd.recipients.cells import Numbers, number_of
-from incrowd.recipients.dealing import DEALS, Dealing, Rows
+from incrowd.recipients.dealing import Dealing, Rows
 from incrowd.recipients.opening import OpenedRelease, opened
 from incrowd.recipients.views import AS_THEY_ARE, BY_BOX, BY_VALUE, ReleasedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -245,7 +245,7 @@ class ReceivedRelease:
 
         return ReleaseEncoder(self, for_).fit()
 
-    def classifier(self, estimator: Any, *, deals: int = DEALS, seed: int | None = 0) -> ReleaseClassifier:
+    def classifier(self, estimator: Any, *, deals: int | None = None, seed: int | None = 0) -> ReleaseClassifier:
         """A scikit-learn classifier, trained on the release, that predicts rows as they come.
 
         Parameters
@@ -253,7 +253,8 @@ class ReceivedRelease:
         estimator
             A classifier of scikit-learn, which is cloned.
         deals
-            How often values are dealt, where cells stand for several.
+            How often values are dealt, where cells stand for several: 5 times if you do not say, and up to 20 times
+            where that gives fewer than 5,000 rows.
         seed
             Of the deals.
         """

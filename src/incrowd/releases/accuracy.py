@@ -129,8 +129,8 @@ class _Trial:
         population = engine.population(known, self.schema, randomness, owners)
         method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
         steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
-        key = keys_of(randomness, 1)[0]
-        steps = formed(steps, recipe.form, population, recipe.requirement, redraw=recipe.redraw, key=key)
+        key, redraw, bins = keys_of(randomness, 1)[0], recipe.redraw, recipe.bins
+        steps = formed(steps, recipe.form, population, recipe.requirement, redraw=redraw, key=key, bins=bins)
         plan = ReleasePlan(method.name, (), recipe.requirement, self.schema, parts.train.height, steps)
         plan = engine.settle(plan, population)
         draft = engine.draft(plan, population, self.frame[split.train], randomness)

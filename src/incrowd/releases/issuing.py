@@ -106,7 +106,9 @@ def keyed_entries(job: Job) -> dict[str, Any]:
     from incrowd.tables.reading.keyed import key_name, read_key
 
     key, keying = job.counts_key, job.keying
-    entries = certified_draws(job.redraw, None if key is None else key_name(key)) if has_counts(job.recipe) else {}
+    entries: dict[str, Any] = {}
+    if has_counts(job.recipe):
+        entries = certified_draws(job.redraw, None if key is None else key_name(key), job.recipe.bins)
     return entries if keying is None else entries | certified_keying(keying, key_name(read_key(keying.key)))
 
 

@@ -314,7 +314,7 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
     described = tuple(method.parameters().items())  # before it has seen a row: the certificate states them
     steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
     redraw, key = job.redraw, job.counts_key
-    steps = formed(steps, recipe.form, population, recipe.requirement, redraw=redraw, key=key)
+    steps = formed(steps, recipe.form, population, recipe.requirement, redraw=redraw, key=key, bins=recipe.bins)
     steps = fitted(steps, population, recipe.requirement, held.people)
     return ReleasePlan(
         method=method.name,

@@ -261,16 +261,16 @@ def certified_keying(keying: Keying, key: str) -> dict[str, Any]:
     return entries
 
 
-def certified_draws(redraw: int, key: str | None) -> dict[str, Any]:
+def certified_draws(redraw: int, key: str | None, bins: str) -> dict[str, Any]:
     """The entry about counts: exact, or drawn by a key, which is told apart from others by what it is called.
 
     Examples
     --------
-    >>> certified_draws(0, None)
-    {'counts': {'are': 'exact'}}
+    >>> certified_draws(0, None, "fine")
+    {'counts': {'are': 'exact', 'bins': 'fine'}}
     """
     drawn = {"are": "drawn", "redraw": redraw, "algorithm": "HMAC-SHA-256, SHAKE-256", "key": key}
-    return {"counts": drawn if redraw else {"are": "exact"}}
+    return {"counts": {**(drawn if redraw else {"are": "exact"}), "bins": bins}}
 
 
 def schema() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, overload
 
 from incrowd.errors import ParameterError
 from incrowd.tables.reading.dialect import Reading as Reading
-from incrowd.vocabulary.forms import Form, Redraw
+from incrowd.vocabulary.forms import Bins, Form, Redraw
 from incrowd.vocabulary.keying import KeyedColumns
 from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
 from incrowd.vocabulary.persons import PersonOptions, SecondTable
@@ -214,6 +214,7 @@ class MethodOptions(TypedDict, total=False):
     weights: Weights
     form: Form
     redraw: Redraw
+    bins: Bins
 
 
 class Wishes(TypedDict, total=False):
@@ -231,6 +232,7 @@ class Wishes(TypedDict, total=False):
     weights: Weights
     form: Form
     redraw: Redraw
+    bins: Bins
 
 
 class ReleaseTo(TypedDict, total=False):

@@ -64,7 +64,7 @@ from incrowd.tables.recipe_checks import (
     read_preset,
     with_role,
 )
-from incrowd.vocabulary.forms import REDRAW, check_form, check_redraw
+from incrowd.vocabulary.forms import FINE, REDRAW, check_bins, check_form, check_redraw
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
@@ -82,7 +82,7 @@ DEFAULT_METHOD = "kactus-plus"
 _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
 _KNOWN_KEYS = ("columns", "k")
 _AS_THEY_ARE = (
-    *("k", "method", "parameters", "weights", "form", "redraw", "require"),
+    *("k", "method", "parameters", "weights", "form", "redraw", "bins", "require"),
     *("class_sensitive", "purest", "population", "rarest", "alone_at_most", "at_most", "apart", "lose"),
     *("shift_by", "shift_days", "person_ids", "missing_persons", "known_rows", "order"),
 )
@@ -126,6 +126,7 @@ class Recipe:
     weights: Mapping[str, float] = field(default_factory=dict)
     form: str | None = None
     redraw: int = REDRAW
+    bins: str = FINE
     rarest: int | None = None
     at_most: Mapping[str, int] = field(default_factory=dict)
     apart: Mapping[str, Any] = field(default_factory=dict)
@@ -166,6 +167,7 @@ class Recipe:
             object.__setattr__(self, "parameters", parameters)
         check_form(self.form)
         check_redraw(self.redraw)
+        check_bins(self.bins)
         if self.rarest is not None:
             check_rarest(self.rarest)
         check_keys(self.columns, None, "columns")

@@ -32,6 +32,7 @@ from incrowd.verification.order import (
 from incrowd.verification.owners import Owners, with_days, with_rows_of
 from incrowd.verification.population import People
 from incrowd.verification.pseudonyms import person_pseudonym_checks
+from incrowd.verification.public_bins import PublicBins
 from incrowd.verification.request import Drawn, Expected, InputFile, Original, Originals, Request
 from incrowd.verification.requirements import Further
 from incrowd.verification.together import CodedTable
@@ -105,6 +106,7 @@ def _judged(
                 return Verdict(sizes_of([]), (*checks, whose))
         people = _people(request, sources, limits)
         everybody = _everybody(table, sources, owners) if request.rarest else None
+        bins = PublicBins.of(table, sources, owners) if request.counted else None
         hidden = _hidden(request, table, original.origin) if request.file else []
         if request.file:
             checks += _order_checks(request, hidden, np.asarray(original.origin))
@@ -126,6 +128,9 @@ def _judged(
                 yield safe_harbor_check(connection, request, sources)
             if everybody is not None:
                 yield _rare_values(connection, request, expected, everybody)
+            if bins is not None:
+                told = expected.drawn.bins if expected.drawn else {}
+                yield bins.check(expected.columns, told, request.requirement.smallest_group)
             shown_in = {name: _names(sources, name) for name in (*request.at_most, *request.apart)}
             yield from limit_checks(connection, request, shown_in, expected, original)
             if request.file:

@@ -100,6 +100,9 @@ REDRAW = 2
 Two, as measured on Adult: one leaves more of who is a member, and three cost more accuracy.
 """
 
+BINS = FINE, BY_CLASS = "fine", "class"
+"""Where numbers are cut that are counted: as finely as k allows, or only where the class changes."""
+
 Form = Annotated[
     str | None,
     Option(
@@ -117,7 +120,16 @@ Redraw = Annotated[
         more="Exact counts tell a whole record to who has two releases that differ by it.",
     ),
 ]
-OF_FORM = ("form", "redraw")
+Bins = Annotated[
+    str | None,
+    Option(
+        "Where numbers are cut that are counted: fine (as finely as k allows), or class (where the class changes).",
+        Kind.CHOICE,
+        "fine|class",
+        more="fine, if you do not say. Every bin has at least k rows of the table.",
+    ),
+]
+OF_FORM = ("form", "redraw", "bins")
 """Settings beside the parameters of a method that say how its groups are released."""
 
 
@@ -125,6 +137,17 @@ def check_redraw(rows: object) -> None:
     """Raise unless it is a number of rows; 0 asks for exact counts."""
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
         raise ParameterError("redraw is a whole number of rows, 0 or more: 2 by default, and 0 for exact counts.")
+
+
+def check_bins(bins: object) -> None:
+    """Raise unless it is the name of a way to cut numbers.
+
+    Examples
+    --------
+    >>> check_bins("fine")
+    """
+    if bins not in BINS:
+        raise ParameterError(f"bins must be one of {', '.join(BINS)}.")
 
 
 def groups_path(rows: Path) -> Path:

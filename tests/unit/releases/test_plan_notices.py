@@ -122,7 +122,11 @@ def test_no_group_tells_a_class_with_more_than_was_asked_for(method):
     assert shares["most"].max() <= 0.75
 
 
-def test_bins_of_numbers_that_few_have_are_told():
+@pytest.mark.parametrize("bins", ["fine", "class"])
+def test_no_number_is_counted_in_a_bin_that_few_have(bins):
     frame = pl.DataFrame({"job": ["a"] * 200, "age": [1] * 188 + [99] * 12, "ill": ["n"] * 188 + ["y"] * 12})
-    made = incrowd.release(frame, quasi_identifiers=["age", "job"], target="ill", k=50, method="blend", redraw=0)
-    assert ("rare-values", "age") in {(notice.code, notice.where) for notice in made.report.notices}
+    asked = {"quasi_identifiers": ["age", "job"], "target": "ill", "method": "blend", "redraw": 0, "bins": bins}
+    few, enough = (incrowd.release(frame, **asked, k=k) for k in (50, 12))
+    assert ("rare-values", "age") not in {(notice.code, notice.where) for notice in few.report.notices}
+    assert (few.certificate["public_cuts"]["age"], set(few.table["age"])) == ([], {"*"})
+    assert enough.certificate["public_cuts"]["age"] == [50]

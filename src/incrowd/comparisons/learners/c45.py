@@ -29,9 +29,9 @@ def tabled(examples: Examples) -> EncodedTable:
 
 
 def column(attribute: Attribute) -> EncodedColumn:
-    """One attribute as codes into its distinct values; numbers ascending, categories as they are."""
+    """One attribute as codes into its distinct values; numbers ascending, ordered bins too, categories as they are."""
     missing = attribute.is_missing
-    if attribute.categories is not None:
+    if attribute.categories is not None and not attribute.ordered:
         codes = np.where(missing, len(attribute.categories), attribute.values)
         return EncodedColumn(
             attribute.name, ColumnType.CATEGORICAL, codes.astype(np.int32), _text(attribute.categories)

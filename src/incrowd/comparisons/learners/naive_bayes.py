@@ -13,7 +13,7 @@ import numpy as np
 
 from incrowd.comparisons.learners.learner import Examples, called, class_weights, weighing
 from incrowd.errors import ParameterError
-from incrowd.recipients.matrix import Attribute, Codes, Numbers
+from incrowd.recipients.matrix import Attribute, Binning, Codes, Numbers
 
 PRECISION = 0.01  # of a number with one value only
 SMALLEST = np.log(1e-75)  # no value speaks more strongly against a class
@@ -26,14 +26,15 @@ LogLikelihood = Callable[[Attribute], Numbers]
 
 @dataclass(frozen=True, eq=False)
 class BayesModel:
-    """Log priors, and for each attribute the log likelihood of a row's value under each class."""
+    """Log priors, and for each attribute the log likelihood of a row's value, or its bin, under each class."""
 
     log_prior: Numbers
     likelihoods: tuple[LogLikelihood, ...]
+    bins: Binning
 
     def scores(self, examples: Examples) -> Numbers:
         """The probabilities of the classes."""
-        logs = np.tile(self.log_prior, (examples.height, 1))
+        logs, examples = np.tile(self.log_prior, (examples.height, 1)), self.bins.binned(examples)
         for attribute, likelihood in zip(examples.attributes, self.likelihoods, strict=True):
             known = np.flatnonzero(~attribute.is_missing)
             logs[known] += likelihood(Attribute(attribute.name, attribute.values[known], attribute.categories))
@@ -69,10 +70,13 @@ class NaiveBayes:
         """Count; there is no chance in it."""
         counts = class_weights(examples) + self.laplace
         examples = weighing(examples)
+        bins = Binning.of_bins(examples)
+        examples = bins.binned(examples)
         weights = np.ones(examples.height) if examples.weights is None else examples.weights
         return BayesModel(
             np.log(counts / counts.sum()),
             tuple(self._likelihood(attribute, examples, weights) for attribute in examples.attributes),
+            bins,
         )
 
     def _likelihood(self, attribute: Attribute, examples: Examples, weights: Numbers) -> LogLikelihood:

@@ -11,14 +11,16 @@ import polars as pl
 from incrowd.comparisons.learners.learner import Constant, Examples, called, class_shares, is_hopeless, weighing
 from incrowd.errors import InputError, MissingPackageError, ParameterError
 from incrowd.optional import optional
-from incrowd.recipients.matrix import Attribute, Numbers
+from incrowd.recipients.matrix import Attribute, Binning, Numbers
 
+SPLITTING = ("weka.classifiers.trees.", "weka.classifiers.rules.")
+"""Whose classifiers find by themselves where to split numbers."""
 LARGEST = 1e150  # Weka squares numbers and adds them up
 
 
 def arff_text(examples: Examples, *, with_classes: bool) -> str:
     """Header and rows. Without classes they are all unknown, so that nothing can look at them."""
-    kinds = ["numeric" if each.categories is None else _codes(len(each.categories)) for each in examples.attributes]
+    kinds = ["numeric" if _is_number(each) else _codes(len(each.categories or ())) for each in examples.attributes]
     header = [f"@attribute a{place} {kind}" for place, kind in enumerate(kinds)]
     columns = [_column(each).alias(f"a{place}") for place, each in enumerate(examples.attributes)]
     classes = examples.classes if with_classes else np.full(examples.height, -1)
@@ -31,14 +33,20 @@ def arff_text(examples: Examples, *, with_classes: bool) -> str:
     return "\n".join([*header, rows.rstrip("\n")])
 
 
+def _is_number(attribute: Attribute) -> bool:
+    """Whether the values are numbers; public bins, which are in order, are numbered."""
+    return attribute.is_numeric or attribute.ordered
+
+
 def _codes(count: int) -> str:
     """The categories by number; at least one, since Weka wants one."""
     return "{" + ",".join(f"c{code}" for code in range(max(1, count))) + "}"
 
 
 def _column(attribute: Attribute) -> pl.Series:
-    if attribute.categories is None:
-        return pl.Series(np.clip(attribute.values, -LARGEST, LARGEST), nan_to_null=True, dtype=pl.Float64)
+    if _is_number(attribute):
+        values = np.where(attribute.is_missing, np.nan, attribute.values)
+        return pl.Series(np.clip(values, -LARGEST, LARGEST), nan_to_null=True, dtype=pl.Float64)
     codes = pl.Series(attribute.values, dtype=pl.Int64)
     return pl.select(pl.when(codes >= 0).then("c" + codes.cast(pl.String))).to_series()
 
@@ -57,11 +65,13 @@ class WekaModel:
     """A classifier that lives in the Java machine of this process; it cannot be sent to another."""
 
     classifier: Any
+    bins: Binning | None  # where bins are counted
 
     def scores(self, examples: Examples) -> Numbers:
         """The distribution that Weka gives for each row; 0 for all classes where it has none."""
         if examples.height == 0:
             return np.zeros((0, len(examples.labels)))
+        examples = examples if self.bins is None else self.bins.binned(examples)
         rows = self.classifier.distributionsForInstances(instances(examples, with_classes=False))
         return np.nan_to_num(np.array([list(row) for row in rows], np.float64))
 
@@ -69,6 +79,8 @@ class WekaModel:
 @dataclass(frozen=True)
 class Weka:
     """A classifier of Weka with its usual options, or those given.
+
+    It takes public bins as numbers where it splits them, else as a few categories.
 
     Rows are handed over in memory; names and categories are replaced by numbers on the way.
     """
@@ -91,6 +103,10 @@ class Weka:
         examples = weighing(examples)
         if is_hopeless(examples):
             return Constant(class_shares(examples))
+        bins = None
+        if not self.scheme.startswith(SPLITTING):
+            bins = Binning.of_bins(examples)
+            examples = bins.binned(examples)
         java = started_java()
         classifier = java.JClass(self.scheme)()
         try:
@@ -100,7 +116,7 @@ class Weka:
             raise InputError(
                 f"{self.name} failed within Weka ({type(failed).__name__}). Are its options right?"
             ) from None
-        return WekaModel(classifier)
+        return WekaModel(classifier, bins)
 
 
 def instances(examples: Examples, *, with_classes: bool) -> Any:

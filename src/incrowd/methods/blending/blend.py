@@ -43,8 +43,8 @@ from incrowd.methods.blending.kernel import (
 from incrowd.methods.blending.row_table import RowTable, make_room
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
-from incrowd.methods.method import Population, check_choice, check_flag, check_not_negative
-from incrowd.methods.numeric import BINS, public_bins
+from incrowd.methods.method import Population, check_flag, check_not_negative
+from incrowd.methods.numeric import public_bins
 from incrowd.methods.person_counts import sorted_by_person
 from incrowd.plan.steps import AsCounts, Bin, Group, Reasons, Seat, Show, Step
 from incrowd.trees.compiled import THREADS
@@ -86,9 +86,6 @@ class Blend:
         The model whose class probabilities, told of rows it did not learn from, say which rows are alike:
         ``"boosting"``, ``"forest"``, ``"logistic"``, ``"bayes"``, or in Python any classifier of scikit-learn with
         ``predict_proba``. ``"auto"`` (default): naive Bayes below 100 rows, a forest below 3,000, else boosting.
-    bins
-        Where numbers are cut: ``"mdl"`` (default) where the class changes, ``"fine"`` more often, for learners that
-        can use it.
     hide
         Hide quasi-identifiers that the guide can do without and naive Bayes does better without.
     attributes
@@ -104,7 +101,6 @@ class Blend:
     """
 
     guide: Any = AUTO
-    bins: str = "mdl"
     hide: bool = True
     attributes: float = 1.0
     labels: float = 1.0
@@ -115,7 +111,6 @@ class Blend:
 
     def __post_init__(self) -> None:
         check_guide(self.guide)
-        check_choice("bins", self.bins, BINS)
         check_flag("hide", self.hide)
         check_choice("groups", self.groups, (SPLITS, CLUSTERS))
         for name in ("attributes", "labels", "scores"):
@@ -151,7 +146,7 @@ class Blend:
         """All that comes before splitting; of k only whether it is below five matters."""
         target, names = _target(population), population.schema.quasi_identifiers
         sample, owners = population.sample(), population.owners
-        bins = public_bins(sample, names, sample[target], self.bins, k, owners)
+        bins = public_bins(sample, names, sample[target], k, owners)
         table = population.bin(bins).sample()
         hidden, guidance = self._hidden(table, names, target, randomness, owners)
         kept = [name for name in names if name not in hidden]

