@@ -35,12 +35,14 @@ class Again:
     preferences: Preferences = INDIFFERENT  # weights and limits
     rarest: int | None = None  # what fewer people have is named by no cell
     redraw: int = REDRAW  # from how many rows counts are drawn beside those of their group; 0: they are exact
+    by_class: bool = False  # whether counts are those of one class
 
     def release(
         self, table: EncodedTable, frame: pl.DataFrame, schema: Schema, seed: int, owners: Codes | None = None
     ) -> Made:
         """A release of all the given rows; ``owners`` has the person of each, if rows are not persons."""
         parameters = {**self.parameters, **({} if self.form is None else {"form": self.form}), "redraw": self.redraw}
+        parameters |= {"counts_by_class": True} if self.by_class else {}
         request = (self.method, parameters, self.requirement, seed, self.people, self.preferences)
         return release_rows(table, frame, schema, *request, owners=owners, rarest=self.rarest)
 
@@ -72,6 +74,7 @@ def again_of(
         form=_form(request, plan, certificate),
         preferences=preferences,
         redraw=_redraw(plan, certificate),
+        by_class=plan.by_class if plan else certificate.get("counts", {}).get("by_class", False),
         rarest=plan.rarest or None if plan else certificate.get("limits", {}).get("rarest", request.rarest),
     )
 

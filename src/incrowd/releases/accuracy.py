@@ -130,7 +130,15 @@ class _Trial:
         method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
         steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
         key = keys_of(randomness, 1)[0]
-        steps = formed(steps, recipe.form, population, recipe.requirement, redraw=recipe.redraw, key=key)
+        steps = formed(
+            steps,
+            recipe.form,
+            population,
+            recipe.requirement,
+            redraw=recipe.redraw,
+            key=key,
+            by_class=recipe.counts_by_class,
+        )
         plan = ReleasePlan(method.name, (), recipe.requirement, self.schema, parts.train.height, steps)
         plan = engine.settle(plan, population)
         draft = engine.draft(plan, population, self.frame[split.train], randomness)

@@ -105,7 +105,10 @@ def keyed_entries(job: Job) -> dict[str, Any]:
     from incrowd.tables.reading.keyed import key_name, read_key
 
     key, keying = job.counts_key, job.keying
-    entries = certified_draws(job.redraw, None if key is None else key_name(key)) if has_counts(job.recipe) else {}
+    entries: dict[str, Any] = {}
+    if has_counts(job.recipe):
+        name = None if key is None else key_name(key)
+        entries = certified_draws(job.redraw, name, by_class=job.recipe.counts_by_class)
     return entries if keying is None else entries | certified_keying(keying, key_name(read_key(keying.key)))
 
 

@@ -260,7 +260,7 @@ def certified_keying(keying: Keying, key: str) -> dict[str, Any]:
     return entries
 
 
-def certified_draws(redraw: int, key: str | None) -> dict[str, Any]:
+def certified_draws(redraw: int, key: str | None, *, by_class: bool = False) -> dict[str, Any]:
     """The entry about counts: exact, or drawn by a key, which is told apart from others by what it is called.
 
     Examples
@@ -269,7 +269,7 @@ def certified_draws(redraw: int, key: str | None) -> dict[str, Any]:
     {'counts': {'are': 'exact'}}
     """
     drawn = {"are": "drawn", "redraw": redraw, "algorithm": "HMAC-SHA-256, SHAKE-256", "key": key}
-    return {"counts": drawn if redraw else {"are": "exact"}}
+    return {"counts": (drawn if redraw else {"are": "exact"}) | ({"by_class": True} if by_class else {})}
 
 
 def schema() -> dict[str, Any]:

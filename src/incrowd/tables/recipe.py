@@ -64,7 +64,7 @@ from incrowd.tables.recipe_checks import (
     read_preset,
     with_role,
 )
-from incrowd.vocabulary.forms import REDRAW, check_form, check_redraw
+from incrowd.vocabulary.forms import REDRAW, check_by_class, check_form, check_redraw
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
@@ -86,7 +86,7 @@ _AS_THEY_ARE = (
     *("class_sensitive", "purest", "population", "rarest", "alone_at_most", "at_most", "apart", "lose"),
     *("shift_by", "shift_days", "person_ids", "missing_persons", "known_rows", "order"),
 )
-_FLAGS = ("keep_link", "count_known")
+_FLAGS = ("keep_link", "count_known", "counts_by_class")
 
 _ROLES = {
     "quasi_identifiers": Role.QUASI_IDENTIFIER,
@@ -126,6 +126,7 @@ class Recipe:
     weights: Mapping[str, float] = field(default_factory=dict)
     form: str | None = None
     redraw: int = REDRAW
+    counts_by_class: bool = False
     rarest: int | None = None
     at_most: Mapping[str, int] = field(default_factory=dict)
     apart: Mapping[str, Any] = field(default_factory=dict)
@@ -166,6 +167,7 @@ class Recipe:
             object.__setattr__(self, "parameters", parameters)
         check_form(self.form)
         check_redraw(self.redraw)
+        check_by_class(self.counts_by_class)
         if self.rarest is not None:
             check_rarest(self.rarest)
         check_keys(self.columns, None, "columns")

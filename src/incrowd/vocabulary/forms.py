@@ -99,7 +99,7 @@ REDRAW = 2
 Two, as measured on Adult: one leaves more of who is a member, and three cost more accuracy.
 """
 
-OF_FORM = ("form", "redraw")
+OF_FORM = ("form", "redraw", "counts_by_class")
 """Settings beside the parameters of a method that say how its groups are released."""
 
 
@@ -107,6 +107,12 @@ def check_redraw(rows: object) -> None:
     """Raise unless it is a number of rows; 0 asks for exact counts."""
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
         raise ParameterError("redraw is a whole number of rows, 0 or more: 2 by default, and 0 for exact counts.")
+
+
+def check_by_class(by_class: object) -> None:
+    """Raise unless it is True or False."""
+    if not isinstance(by_class, bool):
+        raise ParameterError("counts_by_class must be True or False.")
 
 
 def groups_path(rows: Path) -> Path:

@@ -93,6 +93,7 @@ class Page:
         parts += [] if preferences.lose is None else [str(preferences.lose)]
         parts += [] if self.recipe.persons is None else ["persons"]
         parts += [] if self.recipe.redraw == REDRAW else [f"redraw {self.recipe.redraw}"]
+        parts += ["counts by class"] if self.recipe.counts_by_class else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
     @cached_property
