@@ -79,8 +79,18 @@ def test_counts_are_released_and_verified_and_pairs_refused(session, path, tmp_p
     plain = decode(pl.read_parquet(tmp_path / "out" / "*.parquet"), certificate=made.certificate, deals=1)
     people = pl.read_parquet(path)
     assert Counter(plain["smoker"].to_list()) == Counter(str(each).lower() for each in people["smoker"])
+    told = {"class_sensitive": False, "counts_by_class": True, "form": "counts"}
+    parted = release(session.read.parquet(str(path)), **asked, **told, to=tmp_path / "parted")
+    assert classes_of_looks(tmp_path / "parted") == {1}
+    assert "class-by-counts" in {notice.code for notice in parted.report.notices}
     with pytest.raises(ParameterError, match="one table"):
         release(session.read.parquet(str(path)), **asked, form="pair", to=tmp_path / "pair")
+
+
+def classes_of_looks(folder):
+    """How many classes rows have that look alike."""
+    names = ["age", "job", "smoker"]
+    return set(pl.read_parquet(folder / "*.parquet").group_by(names).agg(pl.col("ill").n_unique())["ill"])
 
 
 def test_truth_values_that_are_known_stay_truth_values(session, path, tmp_path):

@@ -10,12 +10,14 @@ import polars as pl
 
 from faults.people import JOBS, people
 from faults.planting import BLOCKS, BOTH, MEMORY, SPARK, plant
+from incrowd.methods.judging import RowEvidence
 from incrowd.rows.memory.looks import with_distinct_looks
 from incrowd.vocabulary.released_value import Category, Counts, Interval, Midpoint, ValueSet
 from incrowd.vocabulary.schema import ColumnType
 
 RENDER = "incrowd.vocabulary.released_value:render"
 OLDEST = people()["age"].max()
+OF_PERSONS = {"form": "counts", "persons": "returning"}
 LOOKS = "incrowd.rows.memory.looks"
 MEANS = "incrowd.rows.memory.settling:group_means"
 
@@ -165,6 +167,33 @@ def drawn_counts_name_a_value_that_nobody_has(original, form, column_type):
     if isinstance(form, Counts) and form.members and isinstance(form.members[0][0], str):
         form = Counts((("aardvark", form.members[0][1]), *form.members[1:]))
     return original(form, column_type)
+
+
+@plant("incrowd.methods.class_blocks:Cells._may", BOTH, method=("mondrian", "blend"), form="counts", by_class=True)
+def groups_are_parted_by_class_however_few_are_left(original, self, block):
+    """Every class of a group is a group, though fewer than k rows have it."""
+    return True
+
+
+@plant(
+    "incrowd.methods.class_blocks:Cells._may",
+    (MEMORY,),
+    method="mondrian",
+    form=("counts", "pair"),
+    by_class=True,
+    require="entropy-l=2.5 on diagnosis",
+)
+def what_is_required_is_not_asked_of_parts_of_groups(original, self, block):
+    """Of the rows of one class only their number is looked at."""
+    return int(self.seen.sizes[block].sum()) >= self.judge.k
+
+
+@plant(
+    "incrowd.methods.class_blocks:_evidence", BOTH, method="mondrian", form="counts", by_class=True, persons="returning"
+)
+def rows_of_a_class_are_taken_for_persons(original, after, judge, names, seen):
+    """A person who has several rows of a class is counted for each."""
+    return RowEvidence(seen.sizes, seen.sizes[:, None])
 
 
 @plant("incrowd.tables.reading.keyed:key_name", (MEMORY,), method="mondrian", form="counts")

@@ -58,6 +58,7 @@ class Case:
     numeric: str | None = None
     form: str | None = None
     redraw: int | None = None
+    by_class: bool = False
     given: str = "csv"
     written: str = "csv"
     require: str | None = None
@@ -97,6 +98,7 @@ class Case:
             "parameters": parameters,
             "form": self.form,
             "redraw": self.redraw,
+            "counts_by_class": self.by_class,
             "require": self.require,
             "lose": self.lose,
         }

@@ -36,6 +36,7 @@ class Again:
     rarest: int | None = None  # what fewer people have is named by no cell
     redraw: int = REDRAW  # from how many rows counts are drawn beside those of their group; 0: they are exact
     bins: str = FINE  # where numbers are cut that are counted
+    by_class: bool = False  # whether counts are those of one class
 
     def release(
         self, table: EncodedTable, frame: pl.DataFrame, schema: Schema, seed: int, owners: Codes | None = None
@@ -43,6 +44,7 @@ class Again:
         """A release of all the given rows; ``owners`` has the person of each, if rows are not persons."""
         form = {} if self.form is None else {"form": self.form}
         parameters = {**self.parameters, **form, "redraw": self.redraw, "bins": self.bins}
+        parameters |= {"counts_by_class": True} if self.by_class else {}
         request = (self.method, parameters, self.requirement, seed, self.people, self.preferences)
         return release_rows(table, frame, schema, *request, owners=owners, rarest=self.rarest)
 
@@ -75,6 +77,7 @@ def again_of(
         preferences=preferences,
         redraw=_redraw(plan, certificate),
         bins=certificate.get("counts", {}).get("bins", FINE),
+        by_class=plan.by_class if plan else certificate.get("counts", {}).get("by_class", False),
         rarest=plan.rarest or None if plan else certificate.get("limits", {}).get("rarest", request.rarest),
     )
 

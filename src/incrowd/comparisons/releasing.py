@@ -79,12 +79,14 @@ def release_rows(
     randomness, engine = SeededRandomness(seed), EmbeddedEngine()
     population = engine.population(known, schema, randomness, owners)
     form, redraw, bins = parameters.get("form"), parameters.get("redraw", REDRAW), parameters.get("bins", FINE)
+    by_class = parameters.get("counts_by_class", False)
     chosen = suited(
         make_method(method, {name: value for name, value in parameters.items() if name not in OF_FORM}), form
     )
     preferences.check_columns(schema)
     steps = decide_within(chosen, population, requirement, randomness, preferences)
-    steps = formed(steps, form, population, requirement, redraw=redraw, key=seeded_key(seed), bins=bins)
+    key = seeded_key(seed)
+    steps = formed(steps, form, population, requirement, redraw=redraw, key=key, bins=bins, by_class=by_class)
     steps = *fitted(steps, population, requirement, people), *rare_kept_out(rarest, requirement)
     described = tuple(chosen.parameters().items())
     steps = Drop(schema.dropped), *steps

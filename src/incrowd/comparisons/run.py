@@ -211,7 +211,8 @@ def compare(
     keep_link, known_rows, count_known, order
         Releases in which persons can be followed, as for :func:`incrowd.release`: k persons share a history, or any so
         many rows of one, and the methods are those that promise it.
-    known_together, require, class_sensitive, purest, population, rarest, form, redraw, bins, weights, at_most, apart, lose
+    known_together, require, class_sensitive, purest, population, rarest, form, redraw, bins, weights, at_most, apart, \
+    lose
         As for :func:`incrowd.release`: kept in every trial, by the methods that can.
 
     Examples

@@ -224,7 +224,9 @@ async def method(visit: Visit, written: FilledForm | None = None, error: str = "
 
     recipe, has_target = visit.recipe(), bool(visit.named(Role.TARGET))
     followed = LINKED[KNOWN_ROWS if recipe.get("known_rows") else WHOLE_HISTORIES]
-    entries = [followed] if recipe.get("keep_link") else [*METHODS.values(), AUTO]  # it follows from what may be followed
+    entries = (
+        [followed] if recipe.get("keep_link") else [*METHODS.values(), AUTO]
+    )  # it follows from what may be followed
     possible = [entry.name for entry in entries if has_target or not entry.needs_target]
     usual = DEFAULT_METHOD if DEFAULT_METHOD in possible else possible[0]
     wished = (visit.field("method") if visit.form else "") or recipe.get("method")

@@ -35,7 +35,7 @@ from incrowd.vocabulary.released_value import (
     Suppressed,
     ValueSet,
 )
-from incrowd.vocabulary.requirement import OfPopulation, Requirement, Together
+from incrowd.vocabulary.requirement import OfPopulation, Requirement, Together, subject_names
 from incrowd.vocabulary.schema import Schema
 
 Flags = npt.NDArray[np.bool_]
@@ -56,11 +56,13 @@ def formed(
     redraw: int = 0,
     key: bytes | None = None,
     bins: str = FINE,
+    by_class: bool = False,
 ) -> tuple[Step, ...]:
     """The steps of a method with its groups shown in the form that was asked for.
 
     ``redraw``: counts are drawn by the key, from the rows of a group and so many more; 0: they are exact. ``bins``:
     where numbers are cut that are counted, whatever the method saw of them.
+    ``by_class``: groups are parted by class first.
     """
     check_form(form)
     counted = any(isinstance(step, AsCounts) for step in steps)
@@ -71,7 +73,39 @@ def formed(
         counted = True
     if counted and isinstance(requirement, Together) and requirement.on_population:
         raise ParameterError("k-map and delta-presence are kept by plain values only. Choose form strict.")
-    return tuple(replace(one, redraw=redraw, key=key) if isinstance(one, AsCounts) else one for one in steps)
+    if by_class:
+        check_class_told(counted, requirement, population.schema.target)
+        steps = _by_class(steps, population, requirement)
+    return tuple(
+        replace(one, redraw=redraw, key=key, by_class=by_class) if isinstance(one, AsCounts) else one for one in steps
+    )
+
+
+def check_class_told(counted: bool, requirement: Requirement, target: str | None) -> None:
+    """Raise unless counts by class can be had: there are counts, and a class that nothing is required of."""
+    if not counted:
+        raise ParameterError("counts_by_class is about counts, which this release has none of. Choose form counts.")
+    if target is None:
+        raise ParameterError("counts_by_class takes a class. Name the target.")
+    if target in subject_names(requirement, target):
+        raise ParameterError(
+            "Counts by class tell the class of most people whose values are known, and something is required of the "
+            "class. Leave counts_by_class or the requirement out."
+        )
+
+
+def _by_class(steps: tuple[Step, ...], population: Population, requirement: Requirement) -> tuple[Step, ...]:
+    """The steps with groups parted into blocks of one class."""
+    from incrowd.methods.class_blocks import parted_by_class
+    from incrowd.methods.judging import Judge
+
+    show = next(step for step in steps if isinstance(step, Show))
+    binned = {name for step in steps if isinstance(step, Bin) for name, _ in step.cuts}
+    cuts = tuple(cut for step in steps if isinstance(step, AsCounts) for cut in step.cuts if cut[0] not in binned)
+    after = _after(steps, population).bin(Bin(cuts))
+    place, parted, reasons = parted_by_class(show, after, Judge.of(requirement, population))
+    at = steps.index(show)
+    return *steps[:at], place, parted, *steps[at + 1 :], reasons
 
 
 def rare_kept_out(people: int | None, requirement: Requirement) -> tuple[Rarest, ...]:

@@ -229,6 +229,11 @@ class ReleasePlan:
         return max((step.redraw for step in self._only(AsCounts)), default=0)
 
     @property
+    def by_class(self) -> bool:
+        """Whether groups were parted by class, so that counts are those of one class where it has enough rows."""
+        return any(step.by_class for step in self._only(AsCounts))
+
+    @property
     def draw_key(self) -> bytes | None:
         """The key that fixes the draws, in the process that makes the release."""
         return next((step.key for step in self._only(AsCounts)), None)

@@ -129,8 +129,16 @@ class _Trial:
         population = engine.population(known, self.schema, randomness, owners)
         method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
         steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
-        key, redraw, bins = keys_of(randomness, 1)[0], recipe.redraw, recipe.bins
-        steps = formed(steps, recipe.form, population, recipe.requirement, redraw=redraw, key=key, bins=bins)
+        steps = formed(
+            steps,
+            recipe.form,
+            population,
+            recipe.requirement,
+            redraw=recipe.redraw,
+            key=keys_of(randomness, 1)[0],
+            bins=recipe.bins,
+            by_class=recipe.counts_by_class,
+        )
         plan = ReleasePlan(method.name, (), recipe.requirement, self.schema, parts.train.height, steps)
         plan = engine.settle(plan, population)
         draft = engine.draft(plan, population, self.frame[split.train], randomness)

@@ -108,7 +108,8 @@ def keyed_entries(job: Job) -> dict[str, Any]:
     key, keying = job.counts_key, job.keying
     entries: dict[str, Any] = {}
     if has_counts(job.recipe):
-        entries = certified_draws(job.redraw, None if key is None else key_name(key), job.recipe.bins)
+        name = None if key is None else key_name(key)
+        entries = certified_draws(job.redraw, name, job.recipe.bins, by_class=job.recipe.counts_by_class)
     return entries if keying is None else entries | certified_keying(keying, key_name(read_key(keying.key)))
 
 

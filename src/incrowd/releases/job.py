@@ -199,6 +199,8 @@ class Job:
             from incrowd.report.signature import private_key
 
             private_key(self.sign)
+        if self.recipe.counts_by_class:
+            self._check_by_class()
         if self.pair:
             self._check_pair()
         self._check_linked()
@@ -213,6 +215,18 @@ class Job:
             raise ParameterError("redraw is about counts, which this release has none of. Choose form counts.")
         if self.recipe.bins != FINE and not has_counts(self.recipe) and not self.automatic:
             raise ParameterError("bins is about numbers that are counted, and here is none. Choose form counts.")
+
+    def _check_by_class(self) -> None:
+        """Refuse counts that tell the class where it may not be told."""
+        from incrowd.methods.release_forms import check_class_told
+
+        recipe = self.recipe
+        if recipe.class_sensitive is not False:
+            raise ParameterError(
+                "Counts by class tell the class of most people whose values are known. State that it is not sensitive, "
+                f"{named_option(class_sensitive=False)}, or leave counts_by_class out."
+            )
+        check_class_told(has_counts(recipe), recipe.requirement, recipe.target)
 
     def _check_pair(self) -> None:
         """Refuse what a release of two tables does not have."""

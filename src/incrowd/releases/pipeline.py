@@ -21,6 +21,7 @@ from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Link, Step
 from incrowd.releases.certified.consistency import check_issued, check_written
+from incrowd.releases.class_told import notices_of_class
 from incrowd.releases.issuing import describe, keyed_entries
 from incrowd.releases.job import IN_MEMORY, Job, Targets
 from incrowd.releases.measured import check_measurable
@@ -73,6 +74,7 @@ def run_release(job: Job) -> Release:
         held = held if page is None else page.held
         job = replace(job, counts_key=_counts_key(job, page))
         plan, population = decide(job, held, _choices(job, page) or randomness)
+        notices = (*notices, *notices_of_class(plan, population))
         with job.clock("applying"):
             draft = held.write(plan, population, randomness)
         with job.clock("verifying"):
@@ -313,8 +315,16 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
     method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
     described = tuple(method.parameters().items())  # before it has seen a row: the certificate states them
     steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
-    redraw, key = job.redraw, job.counts_key
-    steps = formed(steps, recipe.form, population, recipe.requirement, redraw=redraw, key=key, bins=recipe.bins)
+    steps = formed(
+        steps,
+        recipe.form,
+        population,
+        recipe.requirement,
+        redraw=job.redraw,
+        key=job.counts_key,
+        bins=recipe.bins,
+        by_class=recipe.counts_by_class,
+    )
     steps = fitted(steps, population, recipe.requirement, held.people)
     return ReleasePlan(
         method=method.name,

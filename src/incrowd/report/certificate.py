@@ -261,7 +261,7 @@ def certified_keying(keying: Keying, key: str) -> dict[str, Any]:
     return entries
 
 
-def certified_draws(redraw: int, key: str | None, bins: str) -> dict[str, Any]:
+def certified_draws(redraw: int, key: str | None, bins: str, *, by_class: bool = False) -> dict[str, Any]:
     """The entry about counts: exact, or drawn by a key, which is told apart from others by what it is called.
 
     Examples
@@ -270,7 +270,9 @@ def certified_draws(redraw: int, key: str | None, bins: str) -> dict[str, Any]:
     {'counts': {'are': 'exact', 'bins': 'fine'}}
     """
     drawn = {"are": "drawn", "redraw": redraw, "algorithm": "HMAC-SHA-256, SHAKE-256", "key": key}
-    return {"counts": {**(drawn if redraw else {"are": "exact"}), "bins": bins}}
+    return {
+        "counts": {**(drawn if redraw else {"are": "exact"}), "bins": bins, **({"by_class": True} if by_class else {})}
+    }
 
 
 def schema() -> dict[str, Any]:

@@ -249,16 +249,23 @@ def facts_of(
 
 def counts_sentence(facts: Facts) -> str | None:
     """What the counts of a release are, and what they tell; None if there are none."""
-    match facts.keyed.get("counts"):
+    counts = facts.keyed.get("counts", {})
+    by_class = ""
+    if counts.get("by_class"):
+        by_class = (
+            " They are those of one class, but for classes with too few rows: whoever knows a person's values can "
+            "mostly tell the class."
+        )
+    match counts:
         case {"are": "drawn", "redraw": int(rows)}:
             return (
                 f"Counts are drawn by a key, from the rows of a group and {counted(rows, 'row')} that may be any of "
-                "the table: none is exact, and asking again gives the same ones."
+                f"the table: none is exact, and asking again gives the same ones.{by_class}"
             )
         case {"are": "exact"}:
             return (
                 "Counts are exact: whoever has two such releases of tables that differ by one row reads the record "
-                "off, and a value that nobody of a group has is ruled out for all of them."
+                f"off, and a value that nobody of a group has is ruled out for all of them.{by_class}"
             )
     return None
 

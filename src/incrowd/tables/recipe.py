@@ -64,7 +64,7 @@ from incrowd.tables.recipe_checks import (
     read_preset,
     with_role,
 )
-from incrowd.vocabulary.forms import FINE, REDRAW, check_bins, check_form, check_redraw
+from incrowd.vocabulary.forms import FINE, REDRAW, check_bins, check_by_class, check_form, check_redraw
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
@@ -86,7 +86,7 @@ _AS_THEY_ARE = (
     *("class_sensitive", "purest", "population", "rarest", "alone_at_most", "at_most", "apart", "lose"),
     *("shift_by", "shift_days", "person_ids", "missing_persons", "known_rows", "order"),
 )
-_FLAGS = ("keep_link", "count_known")
+_FLAGS = ("keep_link", "count_known", "counts_by_class")
 
 _ROLES = {
     "quasi_identifiers": Role.QUASI_IDENTIFIER,
@@ -127,6 +127,7 @@ class Recipe:
     form: str | None = None
     redraw: int = REDRAW
     bins: str = FINE
+    counts_by_class: bool = False
     rarest: int | None = None
     at_most: Mapping[str, int] = field(default_factory=dict)
     apart: Mapping[str, Any] = field(default_factory=dict)
@@ -168,6 +169,7 @@ class Recipe:
         check_form(self.form)
         check_redraw(self.redraw)
         check_bins(self.bins)
+        check_by_class(self.counts_by_class)
         if self.rarest is not None:
             check_rarest(self.rarest)
         check_keys(self.columns, None, "columns")

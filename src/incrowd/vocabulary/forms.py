@@ -129,7 +129,7 @@ Bins = Annotated[
         more="fine, if you do not say. Every bin has at least k rows of the table.",
     ),
 ]
-OF_FORM = ("form", "redraw", "bins")
+OF_FORM = ("form", "redraw", "bins", "counts_by_class")
 """Settings beside the parameters of a method that say how its groups are released."""
 
 
@@ -148,6 +148,12 @@ def check_bins(bins: object) -> None:
     """
     if bins not in BINS:
         raise ParameterError(f"bins must be one of {', '.join(BINS)}.")
+
+
+def check_by_class(by_class: object) -> None:
+    """Raise unless it is True or False."""
+    if not isinstance(by_class, bool):
+        raise ParameterError("counts_by_class must be True or False.")
 
 
 def groups_path(rows: Path) -> Path:

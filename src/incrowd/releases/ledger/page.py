@@ -94,6 +94,7 @@ class Page:
         parts += [] if self.recipe.persons is None else ["persons"]
         parts += [] if self.recipe.redraw == REDRAW else [f"redraw {self.recipe.redraw}"]
         parts += [] if self.recipe.bins == FINE else [f"bins {self.recipe.bins}"]
+        parts += ["counts by class"] if self.recipe.counts_by_class else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
     @cached_property
