@@ -109,8 +109,8 @@ def write_choices(page: Path, folder: Path, data: Path | None = None) -> None:
         Section(
             "Who reads the cells",
             [
-                f"Adult, {ADULT_ROWS:,} rows, half to learn from; eight quasi-identifiers, no other column; k = {ADULT_K}. "
-                "What a cell of plain values is taken for decides more than the method.",
+                f"Adult, {ADULT_ROWS:,} rows, half to learn from; eight quasi-identifiers, no other column; "
+                f"k = {ADULT_K}. What a cell of plain values is taken for decides more than the method.",
                 Table(["released", "read", *TREES], read_as(data, folder), 2),
             ],
         ),

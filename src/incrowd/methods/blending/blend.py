@@ -43,7 +43,7 @@ from incrowd.methods.blending.kernel import (
 from incrowd.methods.blending.row_table import RowTable, make_room
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
-from incrowd.methods.method import Population, check_flag, check_not_negative
+from incrowd.methods.method import Population, check_choice, check_flag, check_not_negative
 from incrowd.methods.numeric import public_bins
 from incrowd.methods.person_counts import sorted_by_person
 from incrowd.plan.steps import AsCounts, Bin, Group, Reasons, Seat, Show, Step
