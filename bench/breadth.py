@@ -33,7 +33,8 @@ def measure(setting: Setting) -> Section:
     with TemporaryDirectory(prefix="incrowd-bench-") as folder:
         workshop = Workshop(Path(folder))
         wide = widen(table, max(widths))
-        _warm_up(workshop, wide, methods)
+        if not setting.quick:
+            _warm_up(workshop, wide, methods)
         wider = _by_width(workshop, wide, methods, widths)
         larger = _by_k(workshop, wide.select(*ATTRIBUTES, TARGET), methods, ks)
     return Section(

@@ -124,8 +124,14 @@ def package_of(thing: Any) -> str:
     >>> package_of(numpy.float64) == f"numpy {numpy.__version__}"
     True
     """
+    module = str(getattr(thing, "__module__", "?"))
+    return _installed(module.partition(".")[0]) or f"the module {module}"
+
+
+@cache
+def _installed(module: str) -> str | None:
+    """The package that brings a module, and its version: looked for once, since all files of all packages are read."""
     from importlib.metadata import packages_distributions, version
 
-    module = str(getattr(thing, "__module__", "?"))
-    makers = packages_distributions().get(module.partition(".")[0])
-    return f"{makers[0]} {version(makers[0])}" if makers else f"the module {module}"
+    makers = packages_distributions().get(module)
+    return f"{makers[0]} {version(makers[0])}" if makers else None
