@@ -64,7 +64,7 @@ from incrowd.tables.recipe_checks import (
     read_preset,
     with_role,
 )
-from incrowd.vocabulary.forms import REDRAW, check_by_class, check_form, check_redraw
+from incrowd.vocabulary.forms import REDRAW, check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
@@ -165,9 +165,7 @@ class Recipe:
             method, parameters = class_and_parameters(self.method, self.parameters)
             object.__setattr__(self, "method", method)
             object.__setattr__(self, "parameters", parameters)
-        check_form(self.form)
-        check_redraw(self.redraw)
-        check_by_class(self.counts_by_class)
+        check_form(self.form, self.redraw, self.counts_by_class)
         if self.rarest is not None:
             check_rarest(self.rarest)
         check_keys(self.columns, None, "columns")
