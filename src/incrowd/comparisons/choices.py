@@ -17,7 +17,7 @@ from incrowd.errors import ParameterError
 from incrowd.methods.catalog import AUTO, MethodEntry, MethodOrName, check_preferences, find_method, make_method
 from incrowd.models.induction.kadet import KAdet
 from incrowd.tables.recipe_checks import class_and_parameters
-from incrowd.vocabulary.forms import FINE, OF_FORM, REDRAW, STRICT, check_bins, check_by_class, check_form, check_redraw
+from incrowd.vocabulary.forms import FINE, OF_FORM, REDRAW, STRICT, check_form
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.schema import Schema
@@ -57,10 +57,12 @@ class Choice:
         entry = find_method(method, beside=(KADET, *STANDARDS))
         if entry is AUTO:
             raise ParameterError(f"{method} is a comparison by itself, of the methods that are compared here anyway.")
-        check_form(parameters.get("form"))
-        check_redraw(parameters.get("redraw", REDRAW))
-        check_bins(parameters.get("bins", FINE))
-        check_by_class(parameters.get("counts_by_class", False))
+        check_form(
+            parameters.get("form"),
+            redraw=parameters.get("redraw", REDRAW),
+            bins=parameters.get("bins", FINE),
+            by_class=parameters.get("counts_by_class", False),
+        )
         make_method(entry, {name: value for name, value in parameters.items() if name not in OF_FORM})
         return cls(method, tuple(parameters.items()), entry)
 

@@ -16,16 +16,31 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.errors import ParameterError
 from incrowd.methods.judging import Evidence, Judge, PersonEvidence, RowEvidence
 from incrowd.methods.method import Combinations, Population
 from incrowd.plan.steps import DROPPED, GROUP, Group, Place, Reasons, Share, Show
 from incrowd.trees.packing import class_values
 from incrowd.trees.tree import Branch, Eq, Node, Tree
 from incrowd.vocabulary.released_value import Form, Suppressed
+from incrowd.vocabulary.requirement import Requirement, subject_names
 
 Block = list[int]
 Numbers = npt.NDArray[np.float64]
 MOST = 2_000  # cells of a class that are compared with each other: the work grows with their square
+
+
+def check_class_told(counted: bool, requirement: Requirement, target: str | None) -> None:
+    """Raise unless counts by class can be had: there are counts, and a class that nothing is required of."""
+    if not counted:
+        raise ParameterError("counts_by_class is about counts, which this release has none of. Choose form counts.")
+    if target is None:
+        raise ParameterError("counts_by_class takes a class. Name the target.")
+    if target in subject_names(requirement, target):
+        raise ParameterError(
+            "Counts by class tell the class of most people whose values are known, and something is required of the "
+            "class. Leave counts_by_class or the requirement out."
+        )
 
 
 def parted_by_class(show: Show, after: Population, judge: Judge) -> tuple[Place, Show, Reasons]:

@@ -17,6 +17,8 @@ import polars as pl
 
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import METHODS
+from incrowd.methods.class_blocks import check_class_told, parted_by_class
+from incrowd.methods.judging import Judge
 from incrowd.methods.method import Combinations, Method, Population, Presence
 from incrowd.methods.numeric import fine_cuts, public_cuts
 from incrowd.plan.steps import GROUP, AsCounts, Bin, Group, Hide, Place, Rarest, Recode, Seat, Show, Spread, Step
@@ -35,7 +37,7 @@ from incrowd.vocabulary.released_value import (
     Suppressed,
     ValueSet,
 )
-from incrowd.vocabulary.requirement import OfPopulation, Requirement, Together, subject_names
+from incrowd.vocabulary.requirement import OfPopulation, Requirement, Together
 from incrowd.vocabulary.schema import Schema
 
 Flags = npt.NDArray[np.bool_]
@@ -81,30 +83,13 @@ def formed(
     )
 
 
-def check_class_told(counted: bool, requirement: Requirement, target: str | None) -> None:
-    """Raise unless counts by class can be had: there are counts, and a class that nothing is required of."""
-    if not counted:
-        raise ParameterError("counts_by_class is about counts, which this release has none of. Choose form counts.")
-    if target is None:
-        raise ParameterError("counts_by_class takes a class. Name the target.")
-    if target in subject_names(requirement, target):
-        raise ParameterError(
-            "Counts by class tell the class of most people whose values are known, and something is required of the "
-            "class. Leave counts_by_class or the requirement out."
-        )
-
-
 def _by_class(steps: tuple[Step, ...], population: Population, requirement: Requirement) -> tuple[Step, ...]:
     """The steps with groups parted into blocks of one class."""
-    from incrowd.methods.class_blocks import parted_by_class
-    from incrowd.methods.judging import Judge
-
     show = next(step for step in steps if isinstance(step, Show))
     binned = {name for step in steps if isinstance(step, Bin) for name, _ in step.cuts}
     cuts = tuple(cut for step in steps if isinstance(step, AsCounts) for cut in step.cuts if cut[0] not in binned)
-    after = _after(steps, population).bin(Bin(cuts))
+    after, at = _after(steps, population).bin(Bin(cuts)), steps.index(show)
     place, parted, reasons = parted_by_class(show, after, Judge.of(requirement, population))
-    at = steps.index(show)
     return *steps[:at], place, parted, *steps[at + 1 :], reasons
 
 

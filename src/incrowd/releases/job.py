@@ -218,7 +218,7 @@ class Job:
 
     def _check_by_class(self) -> None:
         """Refuse counts that tell the class where it may not be told."""
-        from incrowd.methods.release_forms import check_class_told
+        from incrowd.methods.class_blocks import check_class_told
 
         recipe = self.recipe
         if recipe.class_sensitive is not False:

@@ -216,13 +216,7 @@ class MethodOptions(TypedDict, total=False):
     redraw: Redraw
     bins: Bins
     counts_by_class: Annotated[
-        bool,
-        Option(
-            "Part groups by class, so that counts are those of one class; it then follows from a person's values.",
-            Kind.FLAG,
-            more="For more than two classes, and only where the class is not sensitive.",
-            default=False,
-        ),
+        bool, Option("Part groups by class, which must not be sensitive: they tell it.", Kind.FLAG, default=False)
     ]
 
 

@@ -64,7 +64,7 @@ from incrowd.tables.recipe_checks import (
     read_preset,
     with_role,
 )
-from incrowd.vocabulary.forms import FINE, REDRAW, check_bins, check_by_class, check_form, check_redraw
+from incrowd.vocabulary.forms import FINE, REDRAW, check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
@@ -166,10 +166,7 @@ class Recipe:
             method, parameters = class_and_parameters(self.method, self.parameters)
             object.__setattr__(self, "method", method)
             object.__setattr__(self, "parameters", parameters)
-        check_form(self.form)
-        check_redraw(self.redraw)
-        check_bins(self.bins)
-        check_by_class(self.counts_by_class)
+        check_form(self.form, redraw=self.redraw, bins=self.bins, by_class=self.counts_by_class)
         if self.rarest is not None:
             check_rarest(self.rarest)
         check_keys(self.columns, None, "columns")

@@ -83,17 +83,6 @@ STRICT, COUNTS, PAIR = "strict", "counts", "pair"
 RELEASE_FORMS = (STRICT, COUNTS, PAIR)
 
 
-def check_form(form: object) -> None:
-    """Raise unless it is the name of a form, or None: the method's own.
-
-    Examples
-    --------
-    >>> check_form("counts")
-    """
-    if form is not None and form not in RELEASE_FORMS:
-        raise ParameterError(f"form must be one of {', '.join(RELEASE_FORMS)}.")
-
-
 REDRAW = 2
 """Rows of the whole table that a group's counts are drawn from beside its own, if nothing else is asked for.
 
@@ -133,27 +122,26 @@ OF_FORM = ("form", "redraw", "bins", "counts_by_class")
 """Settings beside the parameters of a method that say how its groups are released."""
 
 
+def check_form(form: object, *, redraw: object = REDRAW, bins: object = FINE, by_class: object = False) -> None:
+    """Raise unless it is the name of a form, or None: the method's own; with settings of counts that can be.
+
+    Examples
+    --------
+    >>> check_form("counts")
+    """
+    if form is not None and form not in RELEASE_FORMS:
+        raise ParameterError(f"form must be one of {', '.join(RELEASE_FORMS)}.")
+    check_redraw(redraw)
+    if bins not in BINS:
+        raise ParameterError(f"bins must be one of {', '.join(BINS)}.")
+    if not isinstance(by_class, bool):
+        raise ParameterError("counts_by_class must be True or False.")
+
+
 def check_redraw(rows: object) -> None:
     """Raise unless it is a number of rows; 0 asks for exact counts."""
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 0:
         raise ParameterError("redraw is a whole number of rows, 0 or more: 2 by default, and 0 for exact counts.")
-
-
-def check_bins(bins: object) -> None:
-    """Raise unless it is the name of a way to cut numbers.
-
-    Examples
-    --------
-    >>> check_bins("fine")
-    """
-    if bins not in BINS:
-        raise ParameterError(f"bins must be one of {', '.join(BINS)}.")
-
-
-def check_by_class(by_class: object) -> None:
-    """Raise unless it is True or False."""
-    if not isinstance(by_class, bool):
-        raise ParameterError("counts_by_class must be True or False.")
 
 
 def groups_path(rows: Path) -> Path:
