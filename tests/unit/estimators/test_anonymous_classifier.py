@@ -118,7 +118,7 @@ def test_auto_chooses_for_the_learner_among_methods_that_keep_what_is_asked(peop
     asked = {"hierarchies": {"job": JOBS}, "at_most": {"job": 1}, "parameters": {"measure": "auc"}}
     model = AnonymousClassifier(DecisionTreeClassifier(max_depth=3), "auto", random_state=1, **asked).fit(frame, y)
     chosen = model.release_.certificate["method"]["chosen"]
-    assert chosen["learners"] == ["DecisionTreeClassifier"]
+    assert chosen["learners"] == ["DecisionTreeClassifier(max_depth=3)"]
     assert chosen["measure"] == "auc"
     assert set(chosen["among"]) == {"tdr", "infogain-mondrian", "mondrian"}
     assert model.plan_.method in chosen["among"]
