@@ -339,7 +339,7 @@ def test_the_comparison_is_shown_where_a_method_is_chosen(browser: Browser, fold
     (folder / "people.csv.recipe.yaml").write_text("columns:\n  ill: {role: target}\nk: 4\n", encoding="utf-8")
     page = browser.get("/method", table=TABLE).text
     assert "Use kactus-plus, for a reason." in page
-    figure = page[page.index("<figure>") : page.index("</figure>")]
+    figure = page[page.index("<figure ") : page.index("</figure>")]
     assert len(re.findall(r'class="point', figure)) == 2 + 3  # in the legend, and in the chart
     assert "kactus-plus at k=5: accuracy 86.0 %, average risk 25 %" in figure
     for cells in (("5", "12.5 %", "75.0 %"), ("5", "25.0 %", "86.0 %"), ("20", "6.2 %", "80.0 %")):
