@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -81,7 +83,12 @@ def test_the_whole_way(browser: Browser, folder: Path) -> None:
     given = {"recipient/people.csv", "recipient/people.csv.certificate.json"}
     assert files == {*given, "private/report.html", "private/plan.json"}
     certificate = "0/releases/people-1/recipient/people.csv.certificate.json"
-    result = browser.get("/result", file=certificate).text
+    result = browser.settled("/result", file=certificate)
+    with (made / "recipient" / "people.csv").open(newline="") as file:
+        released = Counter((row["age"], row["sex"]) for row in csv.DictReader(file))
+    assert "The largest groups" in result
+    sizes = [int(rows) for rows in re.findall(r'<th scope="row" class="number">(\d+)</th>', result)]
+    assert sizes == sorted(released.values(), reverse=True)[:10]
     assert "The release satisfies 4-anonymity, recounted independently from the written file." in result
     assert "effective k" in result
     assert is_plain(result)
