@@ -20,7 +20,7 @@ _LONGEST = 900.0  # seconds that an answer may take
 _MOST_BYTES = 64 << 20
 _MOST_AT_ONCE = 16  # questions that are worked on or wait
 _MOST_KEPT = 500
-_CELLS = ("preview", "rows", "explain")
+_CELLS = ("preview", "rows", "explain", "groups")
 """Questions whose answers hold cells: they are not kept."""
 
 Answer = dict[str, Any]

@@ -1,7 +1,7 @@
 """Facts about a table, asked by the desk of a process of their own: ``python -m incrowd.desk.facts``.
 
 The question is one JSON document on standard input, the answer one on standard output. Answers hold counts, names of
-columns and messages; only ``preview``, ``rows`` and ``explain`` hold cells, and the desk keeps none of
+columns and messages; only ``preview``, ``rows``, ``explain`` and ``groups`` hold cells, and the desk keeps none of
 them.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from incrowd.tables.reading.source import Source
 
-_PREVIEW, _ROWS, _MOST_COLUMNS, _LONGEST, _BARS = 12, 25, 200, 120, 12
+_PREVIEW, _ROWS, _MOST_COLUMNS, _LONGEST, _BARS, _GROUPS = 12, 25, 200, 120, 12, 10
 _SPECIAL = {
     "health": "disease diagnosis diagnose icd icd9 icd10 condition symptom illness disorder hiv cancer drug medication "
     "treatment therapy prescription disability mental health bmi smoker smoking pressure krankheit erkrankung befund "
@@ -232,6 +232,23 @@ def explain(question: dict[str, Any]) -> dict[str, Any]:
     return {"lines": str(sentences(read_plan(Path(question["file"])), 10)).splitlines()}
 
 
+def groups(question: dict[str, Any]) -> dict[str, Any]:
+    """The largest groups of a release: how many rows they have, and what is released of them."""
+    import polars as pl
+
+    from incrowd.tables.reading.read import read
+
+    path = Path(question["table"])
+    frame = read(path, header=True if path.suffix == ".csv" else None).frame
+    names = [name for name in question["known"] if name in frame.columns][:_MOST_COLUMNS]
+    if not names:
+        return {"names": [], "rows": []}
+    counted = frame.select(pl.col(names).cast(pl.String)).group_by(names).len("\0rows")
+    largest = counted.sort(["\0rows", *names], descending=[True, *[False] * len(names)]).head(_GROUPS)
+    shown = [[int(size), *(None if one is None else _cell(one) for one in row)] for *row, size in largest.iter_rows()]
+    return {"names": names, "rows": shown}
+
+
 def ledger(question: dict[str, Any]) -> dict[str, Any]:
     """The releases of the ledger, and whether it is sound."""
     from incrowd.cli.ledger import described_entries
@@ -248,7 +265,8 @@ def _source(question: dict[str, Any]) -> Source:
 
 
 QUESTIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    one.__name__: one for one in (columns, tables, preview, rows, persons, alone, check, hierarchy, explain, ledger)
+    one.__name__: one
+    for one in (columns, tables, preview, rows, persons, alone, check, hierarchy, explain, groups, ledger)
 }
 
 

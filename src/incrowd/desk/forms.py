@@ -27,6 +27,7 @@ class OptionField:
     text: str = ""
     choices: tuple[str, ...] = ()
     error: str = ""
+    is_closed: bool = False  # nothing but a choice is taken, and there may be none
 
     @property
     def name(self) -> str:
@@ -41,7 +42,7 @@ class OptionField:
             return "flag"
         if kind in _YES_NO:
             return "switch"
-        if self.choices:
+        if self.choices or self.is_closed:
             return "choice"
         return "lines" if kind in _LINES else "number" if kind is Kind.WHOLE else "text"
 
@@ -177,7 +178,7 @@ def fields(
         text = written.texts.get(one.name, "") if written else text_of(one, values.get(one.name))
         own = one.option.example.split("|") if one.option.kind is Kind.CHOICE else ()
         error = written.errors.get(one.name, "") if written else ""
-        made.append(OptionField(one, text, tuple(offered.get(one.name, own)), error))
+        made.append(OptionField(one, text, tuple(offered.get(one.name, own)), error, one.name in offered))
     return made
 
 

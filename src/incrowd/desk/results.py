@@ -11,6 +11,7 @@ from typing import Any
 from starlette.responses import FileResponse, HTMLResponse, Response
 
 from incrowd.desk.app import Visit, step_to_change
+from incrowd.desk.asking import Answer
 from incrowd.desk.jobs import DONE, LIVE, DeskJob
 from incrowd.desk.releasing import LEDGER, SIGNING
 from incrowd.desk.security import REPORT_CSP, RequestError
@@ -136,7 +137,11 @@ async def result(visit: Visit) -> Response:
     give += [public] * ("signature" in certificate)
     keep = [private / "report.html", private / "plan.json", private / "attacks.html"]
     plan = private / "plan.json"
-    explained = None
+    explained, known = None, list(certificate.get("attributes") or {})
+    groups: Answer | None = {}
+    if release.is_file() and known:
+        reference = visit.project.reference(release)
+        groups = await visit.desk.asker.ask("groups", reference, known=known)
     if plan.is_file():
         reference = visit.project.reference(plan)
         explained = await visit.desk.asker.ask("explain", reference, file=visit.project.word(reference))
@@ -150,6 +155,7 @@ async def result(visit: Visit) -> Response:
         keep=[_file(visit, one) for one in keep if one.is_file()],
         folder=path.parent.parent.name if path.parent.name == "recipient" else path.parent.name,
         attributes=_attributes(certificate),
+        groups=groups,
         explained=(explained or {}).get("lines") or [],
         words=shlex.join(["incrowd", *made[0].words]) if made else "",
         command=["verify", visit.project.word(visit.project.reference(release))] if release.is_file() else [],

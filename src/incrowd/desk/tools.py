@@ -108,7 +108,10 @@ def _page(tool: Tool) -> tuple[Handler, Handler]:
             has_recipe=has_recipe,
             fields=fields(tool.options, {}, written, _choices(visit, tool)),
             jobs=[one for one in visit.jobs.all()[:50] if one.kind == tool.name][:8],
-            command=[tool.name, visit.project.word(table) if table else "FILE"],
+            command=[
+                tool.name,
+                *(_of_table(visit, table) if has_recipe else [visit.project.word(table) if table else "FILE"]),
+            ],
         )
 
     async def start(visit: Visit) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import os
 from pathlib import Path
 from typing import Any
@@ -501,3 +502,32 @@ def test_uploads_follow_no_link(browser: Browser, folder: Path) -> None:
     (folder / "tables").symlink_to(folder.parent)
     assert browser.upload("a.csv", b"a\n1\n").status_code == 409
     assert not (folder.parent / "a.csv").exists()
+
+
+def test_a_table_that_is_a_bomb_is_refused_and_the_desk_goes_on(browser: Browser, folder: Path) -> None:
+    """Three hundred kilobytes that would be 300 MB of one line: the process that looks at it ends with a sentence."""
+    packed = gzip.compress(b"a" * (300 << 20), 9)
+    assert len(packed) < 400_000
+    assert browser.upload("bomb.csv.gz", packed).status_code == 200
+    assert 'role="alert"' in browser.settled("/data", table="0/tables/bomb.csv.gz")
+    assert browser.get("/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "columns:\n  age: {role: quasi-identifier}\nmethod: '<script>alert(1)</script>'\n",
+        "columns:\n  '<img src=x onerror=alert(1)>': {role: drop}\n  age: {role: quasi-identifier}\nk: 3\n",
+        "columns:\n  age: {role: quasi-identifier}\nrequire: ['<script>alert(1)</script>']\n",
+        "columns:\n  age: {role: quasi-identifier}\nreading: {delimiter: '<script>'}\n",
+        "'<script>alert(1)</script>': 1\n",
+        "columns:\n  age: {role: '<script>alert(1)</script>', type: '<b>'}\n",
+    ],
+)
+def test_nothing_in_a_recipe_is_markup(browser: Browser, folder: Path, text: str) -> None:
+    (folder / "people.csv.recipe.yaml").write_text(text, encoding="utf-8")
+    for path in ("data", "people", "columns", "promise", "method", "release"):
+        page = browser.settled(f"/{path}", table="0/people.csv")
+        assert "<script>" not in page
+        assert "<img src=x" not in page
+        assert "<b>" not in page

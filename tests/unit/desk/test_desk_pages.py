@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -81,7 +83,12 @@ def test_the_whole_way(browser: Browser, folder: Path) -> None:
     given = {"recipient/people.csv", "recipient/people.csv.certificate.json"}
     assert files == {*given, "private/report.html", "private/plan.json"}
     certificate = "0/releases/people-1/recipient/people.csv.certificate.json"
-    result = browser.get("/result", file=certificate).text
+    result = browser.settled("/result", file=certificate)
+    with (made / "recipient" / "people.csv").open(newline="") as file:
+        released = Counter((row["age"], row["sex"]) for row in csv.DictReader(file))
+    assert "The largest groups" in result
+    sizes = [int(rows) for rows in re.findall(r'<th scope="row" class="number">(\d+)</th>', result)]
+    assert sizes == sorted(released.values(), reverse=True)[:10]
     assert "The release satisfies 4-anonymity, recounted independently from the written file." in result
     assert "effective k" in result
     assert is_plain(result)
@@ -339,7 +346,7 @@ def test_the_comparison_is_shown_where_a_method_is_chosen(browser: Browser, fold
     (folder / "people.csv.recipe.yaml").write_text("columns:\n  ill: {role: target}\nk: 4\n", encoding="utf-8")
     page = browser.get("/method", table=TABLE).text
     assert "Use kactus-plus, for a reason." in page
-    figure = page[page.index("<figure>") : page.index("</figure>")]
+    figure = page[page.index("<figure ") : page.index("</figure>")]
     assert len(re.findall(r'class="point', figure)) == 2 + 3  # in the legend, and in the chart
     assert "kactus-plus at k=5: accuracy 86.0 %, average risk 25 %" in figure
     for cells in (("5", "12.5 %", "75.0 %"), ("5", "25.0 %", "86.0 %"), ("20", "6.2 %", "80.0 %")):
