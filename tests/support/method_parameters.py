@@ -6,12 +6,10 @@ from typing import Any
 
 from incrowd.methods.blending.blend import CLUSTERS
 from incrowd.methods.catalog import METHODS
-from incrowd.methods.numeric import BINS
 
 
 def ways_of(name: str) -> list[dict[str, Any]]:
     """The parameters with which a method treats numbers or makes groups in another way, one after the other."""
     entry = METHODS[name]
-    cuts = [{"bins": bins} for bins in BINS] if "bins" in entry.parameters else []
     clusters = [{"groups": CLUSTERS}] if "groups" in entry.parameters else []
-    return [*({"numeric": numeric} for numeric in entry.numeric), *cuts, *clusters] or [{}]
+    return [*({"numeric": numeric} for numeric in entry.numeric), *clusters] or [{}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -42,7 +43,8 @@ def crossed():
 
 
 def asked_of_crossed(**more):
-    return asked_recipe({"target": "ill", "k": 60, **more})
+    options: Any = {"target": "ill", "k": 60, **more}
+    return asked_recipe(options)
 
 
 def test_what_shows_the_class_wins_over_what_cuts_where_it_says_nothing(crossed):
