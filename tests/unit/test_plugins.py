@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -151,3 +152,14 @@ def test_a_method_that_takes_the_name_of_ours_is_refused() -> None:
     with pytest.raises(ParameterError, match="has the name of another method, 'mondrian'"):
         find_method(pretender)
     assert package_of(pretender) == f"the module {__name__}"
+
+
+def test_who_made_a_class_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = []
+    monkeypatch.setattr(
+        importlib.metadata, "packages_distributions", lambda: looks.append(1) or {"theirs_once": ["pytest"]}
+    )
+    theirs, nobodys = (type("Theirs", (), {"__module__": name}) for name in ("theirs_once.methods", "nobodys_once"))
+    assert package_of(theirs) == package_of(theirs) == f"pytest {pytest.__version__}"
+    assert package_of(nobodys) == package_of(nobodys) == "the module nobodys_once"
+    assert len(looks) == 2

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 from incrowd.errors import ParameterError
@@ -63,6 +64,14 @@ class Gambling(Hiding):
         return super().decide(population, requirement, randomness)
 
 
+class Betting(Hiding):
+    name = "betting"
+
+    def decide(self, population, requirement, randomness, preferences=None):
+        np.random.random()
+        return super().decide(population, requirement, randomness)
+
+
 class Lying(Hiding):
     name = "lying"
 
@@ -108,6 +117,7 @@ def test_a_method_that_keeps_everything_passes() -> None:
     [
         (Losing(), "losing, on the table 'one value', in memory, k=1: 1 rows are left out, more than its traits allow"),
         (Gambling(), "it draws from a global source of chance"),
+        (Betting(), "it draws from a global source of chance"),
         (Lying(), "a new row shows of 'a' what it does not have"),
         (Failing(), "failing, on the table 'one value', in memory, k=1: raised KeyError"),
     ],
