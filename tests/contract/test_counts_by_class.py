@@ -13,10 +13,12 @@ import incrowd
 from faults.people import at
 from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import ParameterError
+from incrowd.plan.plan_file import read_plan
 from incrowd.recipients import decode, open_release
 from incrowd.report.certificate import faults, schema
 from incrowd.report.html import report_html
 from incrowd.vocabulary.counts_text import read_counts
+from support.class_parts import classes_of_parts, planned, written
 
 NAMES, TARGET, K = ["age", "sex", "insurance", "smoker"], "occupation", 15
 PATIENTS = make_patients(700).select("patient_id", *NAMES, TARGET)
@@ -35,19 +37,14 @@ def released(table=PATIENTS, **asked):
 
 
 def check_looks(table, plan):
-    """At least k rows look alike; parts of groups are of one class, but for those of rare ones.
+    """At least k rows look alike; parts of groups have one class, but for those of rare ones; rows are as planned.
 
     Parts that happen to draw the same texts look alike, so that of looks this cannot be said.
     """
     assert table.group_by(NAMES).len()["len"].min() >= K
-    classes = plan.places[-1].tree.classes
-    of_parts = [{classes[share.label] for share in own} for own in shares_by_part(plan)]
-    assert len([one for one in of_parts if len(one) > 1 and not one <= RARE]) <= 1
-
-
-def shares_by_part(plan):
-    shares = plan.places[-1].shares
-    return [[share for share in shares if share.group == number] for number in range(len(plan.groups))]
+    mixed = [classes for classes in classes_of_parts(plan) if len(classes) > 1]
+    assert len([classes for classes in mixed if not classes <= RARE]) <= 1
+    assert written(table, NAMES, TARGET) == planned(plan)
 
 
 @pytest.mark.parametrize("method", ["blend", "infogain-mondrian", "mondrian", "kactus", "kactus-plus"])
@@ -189,3 +186,13 @@ def test_they_are_compared_like_any_method():
     assert "counts_by_class=True" in str(found)
     with pytest.raises(ParameterError, match="True or False"):
         incrowd.compare(PATIENTS, target=TARGET, methods=["blend(counts_by_class=2)"])
+
+
+def test_plans_say_it_and_are_read_back(tmp_path):
+    made = released(outputs=incrowd.Outputs(plan=tmp_path / "plan.json"))
+    plan = read_plan(tmp_path / "plan.json")
+    assert plan.by_class
+    assert plan.places == made.plan.places
+    assert "Counts by class" in str(incrowd.explain(tmp_path / "plan.json"))
+    shown = incrowd.transform(tmp_path / "plan.json", PATIENTS.drop("patient_id", TARGET))
+    assert shown["insurance"].to_list() == PATIENTS["insurance"].to_list()

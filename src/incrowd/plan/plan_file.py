@@ -217,7 +217,7 @@ def _step_to_json(step: Step) -> dict[str, Any]:
             return {"is": "hide", **rare, "drop": drop, "rows": hidden}
         case Spread(names):
             return {"is": "spread", "names": list(names)}
-        case AsCounts(names, cuts, redraw, by_class):
+        case AsCounts(names, cuts, redraw, by_class=by_class):
             places = {name: list(places) for name, places in cuts}
             counted = {"is": "as counts", "names": list(names), "cuts": places, "redraw": redraw}
             return counted | ({"by_class": True} if by_class else {})
@@ -252,8 +252,8 @@ def _step_from_json(data: dict[str, Any]) -> Step:
         case "spread":
             return Spread(_texts(data["names"]))
         case "as counts":
-            by_class = bool(data.get("by_class", False))
-            return AsCounts(_texts(data["names"]), _cuts(data["cuts"]), _count(data.get("redraw", 0)), by_class)
+            names, cuts, redraw = _texts(data["names"]), _cuts(data["cuts"]), _count(data.get("redraw", 0))
+            return AsCounts(names, cuts, redraw, by_class=bool(data.get("by_class", False)))
         case "rarest":
             return Rarest(_count(data["people"], 1))
         case "reasons":

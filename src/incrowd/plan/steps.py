@@ -222,9 +222,9 @@ class AsCounts:
     cuts: tuple[tuple[str, tuple[float, ...]], ...] = ()
     # Counts are drawn anew from the rows of the group and so many more that stand for any row; 0: they are exact.
     redraw: int = 0
-    by_class: bool = False  # groups were parted by class first, so that counts are those of one class
     # What fixes the draws; not written with the plan, and not compared. A plan that was read has none.
     key: bytes | None = field(default=None, compare=False, repr=False)
+    by_class: bool = False  # groups were parted by class first, so that counts are those of one class
 
     def __post_init__(self) -> None:
         Bin(self.cuts)
