@@ -106,8 +106,8 @@ def write_auto(page: Path, out: Path, data: Path | None, tell: Callable[[str], N
         "Written by `python -m experiments auto`: fifteen tables, k = 10, two halves, one repetition. On each half "
         "`auto` chooses, for C4.5, naive Bayes, logistic regression or the mix of them; then every candidate releases "
         "the half, and the learners are tested on the other. *Gap*: by how many points what `auto` took is below the "
-        "one candidate that is best in hindsight, which has the luck of the test rows on its side. *Chance*: the standard "
-        "error of a difference of two accuracies, at most. The protocol was written before; the larger tables "
+        "one candidate that is best in hindsight, which has the luck of the test rows on its side. *Chance*: the "
+        "standard error of a difference of two accuracies, at most. The protocol was written before; the larger tables "
         f"({', '.join(ADDED)}) were added by the same protocol after the others had been seen.",
         machine(),
     ]
