@@ -91,7 +91,7 @@ def _value(results: list[Result], method: str, fold: int, learners: tuple[str, .
 
 
 def write_auto(page: Path, out: Path, data: Path | None, tell: Callable[[str], None]) -> None:
-    """Measure what is not measured yet, and write the page."""
+    """Measure what is not measured yet, and write the page after each table."""
     Laboratory.run = _run_once  # type: ignore[method-assign, assignment]
     done = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
     for name in TABLES:
@@ -101,7 +101,14 @@ def write_auto(page: Path, out: Path, data: Path | None, tell: Callable[[str], N
             with out.open("a") as file:
                 file.writelines(json.dumps(one) + "\n" for one in cells)
             done += cells
+            _write(page, done)
             tell(f"{name}: {', '.join(_points(one['gap']) for one in cells)}")
+    _write(page, done)
+
+
+def _write(page: Path, done: Sequence[dict[str, Any]]) -> None:
+    """The page of what has run so far."""
+    count = len({one["table"] for one in done})
     about = [
         "Written by `python -m experiments auto`: fifteen tables, k = 10, two halves, one repetition. On each half "
         "`auto` chooses, for C4.5, naive Bayes, logistic regression or the mix of them; then every candidate releases "
@@ -109,7 +116,7 @@ def write_auto(page: Path, out: Path, data: Path | None, tell: Callable[[str], N
         "one candidate that is best in hindsight, which has the luck of the test rows on its side. *Chance*: the "
         "standard error of a difference of two accuracies, at most. The protocol was written before; the larger tables "
         f"({', '.join(ADDED)}) were added by the same protocol after the others had been seen.",
-        machine(),
+        f"So far {count} of {len(TABLES)} tables have run. {machine()}",
     ]
     rows = [
         (*_words(one), _points(one["gap"]), *(_points(one["fixed"][what]) for what in FIXED), _points(one["error"]))
@@ -131,7 +138,7 @@ def _short(done: Sequence[dict[str, Any]]) -> Iterator[str | Goal | Table]:
         "`auto` is within half a point of the best method in hindsight in 90 % of the cells",
         f"{within:.0%} of {len(done)}; within one standard error in {fmean(o['gap'] <= o['error'] for o in done):.0%}",
         within >= SHARE,
-        f"On the {len(ADDED)} larger tables {fmean(one['gap'] <= NEAR for one in large):.0%} of {len(large)} cells. "
+        f"On the larger tables {fmean(one['gap'] <= NEAR for one in large):.0%} of {len(large)} cells. "
         "Halves of the others have 100 to 900 rows: what is best on the other half is largely chance there.",
     )
     fixed = sorted({method for one in done for method in one["fixed"]})
@@ -139,7 +146,7 @@ def _short(done: Sequence[dict[str, Any]]) -> Iterator[str | Goal | Table]:
     for method in fixed:
         every = [[one["fixed"][method] for one in some if method in one["fixed"]] for some in (done, large)]
         rows.append(_gaps(f"always `{method}`", *every))
-    yield "Of a method that could not release some table, the cells it has:"
+    yield "Of a method that could not release some table, or was not kept in an earlier run, fewer cells:"
     yield Table(("", "cells", "within half a point", "mean gap", "largest", "mean gap, larger tables"), rows)
 
 
