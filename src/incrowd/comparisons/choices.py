@@ -17,7 +17,7 @@ from incrowd.errors import ParameterError
 from incrowd.methods.catalog import MethodEntry, MethodOrName, check_preferences, find_method, make_method
 from incrowd.models.induction.kadet import KAdet
 from incrowd.tables.recipe_checks import class_and_parameters
-from incrowd.vocabulary.forms import FINE, OF_FORM, REDRAW, STRICT, check_bins, check_form, check_redraw
+from incrowd.vocabulary.forms import BY_CLASS, OF_FORM, REDRAW, STRICT, check_of_form
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.schema import Schema
@@ -53,9 +53,7 @@ class Choice:
         if method in (KADET, *STANDARDS):
             return cls(method, tuple(parameters.items()))
         entry = find_method(method, beside=(KADET, *STANDARDS))
-        check_form(parameters.get("form"))
-        check_redraw(parameters.get("redraw", REDRAW))
-        check_bins(parameters.get("bins", FINE))
+        check_of_form(parameters.get("form"), parameters.get("redraw", REDRAW), parameters.get("bins", BY_CLASS))
         make_method(entry, {name: value for name, value in parameters.items() if name not in OF_FORM})
         return cls(method, tuple(parameters.items()), entry)
 

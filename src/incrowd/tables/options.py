@@ -226,12 +226,7 @@ class MethodOptions(TypedDict, total=False):
     ]
     bins: Annotated[
         str | None,
-        Option(
-            "Where numbers are cut that are counted: fine (as finely as k allows), or class (where the class changes).",
-            Kind.CHOICE,
-            "fine|class",
-            more="fine, if you do not say. Every bin has at least k rows of the table.",
-        ),
+        Option("How numbers are cut to be counted: class (the default) or fine.", Kind.CHOICE, "fine|class"),
     ]
 
 

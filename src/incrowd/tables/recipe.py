@@ -64,7 +64,7 @@ from incrowd.tables.recipe_checks import (
     read_preset,
     with_role,
 )
-from incrowd.vocabulary.forms import FINE, REDRAW, check_bins, check_form, check_redraw
+from incrowd.vocabulary.forms import BY_CLASS, REDRAW, check_of_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
@@ -126,7 +126,7 @@ class Recipe:
     weights: Mapping[str, float] = field(default_factory=dict)
     form: str | None = None
     redraw: int = REDRAW
-    bins: str = FINE
+    bins: str = BY_CLASS
     rarest: int | None = None
     at_most: Mapping[str, int] = field(default_factory=dict)
     apart: Mapping[str, Any] = field(default_factory=dict)
@@ -165,9 +165,7 @@ class Recipe:
             method, parameters = class_and_parameters(self.method, self.parameters)
             object.__setattr__(self, "method", method)
             object.__setattr__(self, "parameters", parameters)
-        check_form(self.form)
-        check_redraw(self.redraw)
-        check_bins(self.bins)
+        check_of_form(self.form, self.redraw, self.bins)
         if self.rarest is not None:
             check_rarest(self.rarest)
         check_keys(self.columns, None, "columns")

@@ -112,13 +112,15 @@ def check_redraw(rows: object) -> None:
         raise ParameterError("redraw is a whole number of rows, 0 or more: 2 by default, and 0 for exact counts.")
 
 
-def check_bins(bins: object) -> None:
-    """Raise unless it is the name of a way to cut numbers.
+def check_of_form(form: object, redraw: object, bins: object) -> None:
+    """Raise unless they are a form, a number of rows, and a way to cut numbers.
 
     Examples
     --------
-    >>> check_bins("fine")
+    >>> check_of_form("counts", 2, "fine")
     """
+    check_form(form)
+    check_redraw(redraw)
     if bins not in BINS:
         raise ParameterError(f"bins must be one of {', '.join(BINS)}.")
 
