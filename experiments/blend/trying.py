@@ -180,7 +180,7 @@ class Bench:
     def _bins(self, k: int) -> Bin:
         schema = self.subject.schema
         assert schema.target is not None
-        return public_bins(self.known, schema.quasi_identifiers, self.known[schema.target], k)
+        return public_bins(self.known, schema.quasi_identifiers, self.known[schema.target], "class", k)
 
     def _steps(
         self, cell: Cell, population: EmbeddedPopulation, requirement: Requirement, randomness: SeededRandomness
@@ -191,7 +191,7 @@ class Bench:
         if not isinstance(method, Blend):
             return method.decide(population, requirement, randomness)
         judge = Judge.of(requirement, population)
-        like = str(Blend(method.guide, method.hide))
+        like = str(Blend(method.guide, method.cuts, method.hide))
         if like not in self._prepared:
             chance = SeededRandomness(seed_of(SEED, "prepare", like, str(self.repetition), str(self.fold)))
             self._prepared[like] = method.prepare(population, judge.k, chance)

@@ -66,7 +66,7 @@ def test_methods_that_choose_by_chance_choose_alike_under_one_key(method):
 
 def test_exact_counts_are_asked_for_and_say_what_they_tell():
     made = released(redraw=0)
-    assert made.certificate["counts"] == {"are": "exact", "bins": "fine"}
+    assert made.certificate["counts"] == {"are": "exact", "bins": "class"}
     assert totals(made, "occupation") == Counter(PATIENTS["occupation"].to_list())
     assert "exact-counts" in {notice.code for notice in made.report.notices}
     assert "Counts are exact" in report_html(made.report)
@@ -74,7 +74,7 @@ def test_exact_counts_are_asked_for_and_say_what_they_tell():
     with pytest.raises(ParameterError, match="redraw is about counts"):
         released(form="strict", redraw=0)
     with pytest.raises(ParameterError, match="bins is about numbers"):
-        released(form="strict", bins="class")
+        released(form="strict", bins="fine")
     with pytest.raises(ParameterError, match="bins must be one of"):
         released(bins="small")
 

@@ -15,9 +15,9 @@ from incrowd.errors import RequirementError
 from incrowd.measures.information import even_cuts, mdl_cuts, outer_ends
 from incrowd.methods.limits import decide_within
 from incrowd.methods.mutual_information.iac import IACk
-from incrowd.methods.numeric import public_bins, public_cuts
+from incrowd.methods.numeric import bins_of, public_bins, public_cuts
 from incrowd.methods.partitioning.mondrian import Mondrian
-from incrowd.methods.release_forms import bins_of, fitted, persons_of_groups, true_of
+from incrowd.methods.release_forms import fitted, persons_of_groups, true_of
 from incrowd.methods.top_down_refinement.tdr import TDR
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Rarest, Show
@@ -67,8 +67,8 @@ def whose(column, owners, low=-np.inf, high=np.inf):
 def test_every_public_bin_holds_k_persons(table, k):
     column, labels, owners = table
     target = EncodedColumn(TARGET, ColumnType.CATEGORICAL, labels, pl.Series(["x", "y"]))
-    decided = dict(public_bins(EncodedTable.of([column]), ["n"], target, k, owners).cuts)["n"]
-    fine = bins_of(column, target, k, owners)
+    decided = dict(public_bins(EncodedTable.of([column]), ["n"], target, "class", k, owners).cuts)["n"]
+    fine = bins_of(column, target, k, owners, "fine")
     for cuts in (public_cuts(column, labels, 2, k, owners), bins_of(column, None, k, owners), fine, decided):
         ends = [-np.inf, *cuts, np.inf]
         if cuts:

@@ -13,7 +13,7 @@ from incrowd.methods.catalog import MethodOrName
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.tables.reading.read import read_population
 from incrowd.vocabulary.encoded_table import Codes, EncodedTable
-from incrowd.vocabulary.forms import COUNTS, FINE, REDRAW, STRICT
+from incrowd.vocabulary.forms import BY_CLASS, COUNTS, REDRAW, STRICT
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.preferences import EACH, EACH_VALUE, INDIFFERENT, Preferences
 from incrowd.vocabulary.requirement import Requirement, Together
@@ -35,7 +35,7 @@ class Again:
     preferences: Preferences = INDIFFERENT  # weights and limits
     rarest: int | None = None  # what fewer people have is named by no cell
     redraw: int = REDRAW  # from how many rows counts are drawn beside those of their group; 0: they are exact
-    bins: str = FINE  # where numbers are cut that are counted
+    bins: str = BY_CLASS  # where numbers are cut that are counted
     by_class: bool = False  # whether counts are those of one class
 
     def release(
@@ -76,7 +76,7 @@ def again_of(
         form=_form(request, plan, certificate),
         preferences=preferences,
         redraw=_redraw(plan, certificate),
-        bins=certificate.get("counts", {}).get("bins", FINE),
+        bins=certificate.get("counts", {}).get("bins", BY_CLASS),
         by_class=plan.by_class if plan else certificate.get("counts", {}).get("by_class", False),
         rarest=plan.rarest or None if plan else certificate.get("limits", {}).get("rarest", request.rarest),
     )

@@ -17,7 +17,7 @@ from incrowd.errors import ParameterError
 from incrowd.methods.catalog import AUTO, MethodEntry, MethodOrName, check_preferences, find_method, make_method
 from incrowd.models.induction.kadet import KAdet
 from incrowd.tables.recipe_checks import class_and_parameters
-from incrowd.vocabulary.forms import FINE, OF_FORM, REDRAW, STRICT, check_form
+from incrowd.vocabulary.forms import BY_CLASS, OF_FORM, REDRAW, STRICT, check_form
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.schema import Schema
@@ -60,7 +60,7 @@ class Choice:
         check_form(
             parameters.get("form"),
             redraw=parameters.get("redraw", REDRAW),
-            bins=parameters.get("bins", FINE),
+            bins=parameters.get("bins", BY_CLASS),
             by_class=parameters.get("counts_by_class", False),
         )
         make_method(entry, {name: value for name, value in parameters.items() if name not in OF_FORM})

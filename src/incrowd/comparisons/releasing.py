@@ -23,7 +23,7 @@ from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.verification.spans import verify_spans
 from incrowd.verification.verdict import ClassSizes
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
-from incrowd.vocabulary.forms import FINE, OF_FORM, REDRAW
+from incrowd.vocabulary.forms import BY_CLASS, OF_FORM, REDRAW
 from incrowd.vocabulary.persons import KNOWN_ROWS, LINKED_METHODS
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import SeededRandomness, seeded_key
@@ -78,7 +78,7 @@ def release_rows(
     known = without_unused(EncodedTable.of([*(table[name] for name in dict.fromkeys(names)), *beside]))
     randomness, engine = SeededRandomness(seed), EmbeddedEngine()
     population = engine.population(known, schema, randomness, owners)
-    form, redraw, bins = parameters.get("form"), parameters.get("redraw", REDRAW), parameters.get("bins", FINE)
+    form, redraw, bins = parameters.get("form"), parameters.get("redraw", REDRAW), parameters.get("bins", BY_CLASS)
     by_class = parameters.get("counts_by_class", False)
     chosen = suited(
         make_method(method, {name: value for name, value in parameters.items() if name not in OF_FORM}), form

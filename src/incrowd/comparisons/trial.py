@@ -27,7 +27,7 @@ from incrowd.recipients.matrix import Codes, Numbers
 from incrowd.risk.boxes import read_released
 from incrowd.risk.guessing import advantage_of, guess_from_release
 from incrowd.tables.recipe import Recipe
-from incrowd.vocabulary.forms import FINE, REDRAW
+from incrowd.vocabulary.forms import BY_CLASS, REDRAW
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
 
 DISCRETIZE = (None, "train", "before")
@@ -79,7 +79,7 @@ class Setup:
         kept = [] if asked.requirement == size else [one for one in asked.requirement.promises if one != str(size)]
         stated = {"require": kept, "rarest": asked.rarest, "form": asked.form}
         redraw = {} if asked.redraw == REDRAW else {"redraw": asked.redraw}
-        bins = {} if asked.bins == FINE else {"bins": asked.bins}
+        bins = {} if asked.bins == BY_CLASS else {"bins": asked.bins}
         return asked.preferences.stated() | {name: one for name, one in stated.items() if one} | redraw | bins
 
 

@@ -17,6 +17,7 @@ from incrowd.measures.information import even_cuts, mdl_cuts, outer_ends, rounde
 from incrowd.methods.method import Population
 from incrowd.plan.steps import Bin, Spread, Step
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, ValueOwners
+from incrowd.vocabulary.forms import BY_CLASS, FINE
 from incrowd.vocabulary.released_value import Form, Interval, Level, Midpoint, Shown, Suppressed, ValueSet, render
 from incrowd.vocabulary.schema import ColumnType
 
@@ -116,14 +117,31 @@ def fine_cuts(
 
 
 def public_bins(
-    table: EncodedTable, names: Sequence[str], target: EncodedColumn, k: int, owners: Codes | None = None
+    table: EncodedTable,
+    names: Sequence[str],
+    target: EncodedColumn,
+    bins: str,
+    k: int,
+    owners: Codes | None = None,
 ) -> Bin:
-    """The cuts of all numbers, where the class changes, for deciding on groups.
+    """The cuts of all numbers, fine or where the class changes, for deciding on groups.
 
     Every bin has at least five rows (or k, if that is less). ``owners``: as in :func:`public_cuts`.
     """
     numbers, smallest = [table[name] for name in names if table[name].type.is_numeric], min(k, FEWEST)
-    return Bin(tuple((each.name, public_cuts(each, target.codes, target.width, smallest, owners)) for each in numbers))
+    return Bin(tuple((column.name, bins_of(column, target, smallest, owners, bins)) for column in numbers))
+
+
+def bins_of(
+    column: EncodedColumn, target: EncodedColumn | None, k: int, owners: Codes | None = None, bins: str = BY_CLASS
+) -> tuple[float, ...]:
+    """The public cuts of a number, with at least k rows in each piece; a number with fewer rows has none.
+
+    ``owners``: the person of each row, if rows are not persons; each piece then has rows of k of them.
+    """
+    if target is None or bins == FINE:
+        return fine_cuts(column, target, k, owners)
+    return public_cuts(column, target.codes, target.width, k, owners)
 
 
 def interval_form(interval: Interval, numeric: str, ends: tuple[float, float]) -> Form:

@@ -20,10 +20,10 @@ from incrowd.methods.catalog import METHODS
 from incrowd.methods.class_blocks import check_class_told, parted_by_class
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Combinations, Method, Population, Presence
-from incrowd.methods.numeric import fine_cuts, public_cuts
+from incrowd.methods.numeric import bins_of
 from incrowd.plan.steps import GROUP, AsCounts, Bin, Group, Hide, Place, Rarest, Recode, Seat, Show, Spread, Step
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, OwnedTable
-from incrowd.vocabulary.forms import COUNTS, FINE, PAIR, STRICT, check_form
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, OwnedTable
+from incrowd.vocabulary.forms import BY_CLASS, COUNTS, PAIR, STRICT, check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.released_value import (
     Category,
@@ -57,7 +57,7 @@ def formed(
     *,
     redraw: int = 0,
     key: bytes | None = None,
-    bins: str = FINE,
+    bins: str = BY_CLASS,
     by_class: bool = False,
 ) -> tuple[Step, ...]:
     """The steps of a method with its groups shown in the form that was asked for.
@@ -132,18 +132,6 @@ def _as_counts(steps: tuple[Step, ...], population: Population, k: int, bins: st
     new = Show(show.names, tuple(Group(group.rows, forms) for group in show.groups))
     kept = [new if step is show else step for step in steps if not isinstance(step, Spread | AsCounts)]
     return *kept, AsCounts(show.names, tuple(cuts.items()))
-
-
-def bins_of(
-    column: EncodedColumn, target: EncodedColumn | None, k: int, owners: Codes | None = None, bins: str = FINE
-) -> tuple[float, ...]:
-    """The public cuts of a number, with at least k rows in each piece; a number with fewer rows has none.
-
-    ``owners``: the person of each row, if rows are not persons; each piece then has rows of k of them.
-    """
-    if target is None or bins == FINE:
-        return fine_cuts(column, target, k, owners)
-    return public_cuts(column, target.codes, target.width, k, owners)
 
 
 def _as_values(steps: tuple[Step, ...]) -> tuple[Step, ...]:

@@ -15,7 +15,7 @@ from incrowd.tables.publishing.staging import check_target, check_targets
 from incrowd.tables.reading.source import is_spark_frame
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.coarsening import coarsenings
-from incrowd.vocabulary.forms import COUNTS, FINE, PAIR, REDRAW, FileForm, groups_path
+from incrowd.vocabulary.forms import BY_CLASS, COUNTS, PAIR, REDRAW, FileForm, groups_path
 from incrowd.vocabulary.keying import Keying
 from incrowd.vocabulary.persons import ORPHANS
 from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE
@@ -213,7 +213,7 @@ class Job:
         self._check_lose()
         if self.recipe.redraw != REDRAW and not has_counts(self.recipe) and not self.automatic:
             raise ParameterError("redraw is about counts, which this release has none of. Choose form counts.")
-        if self.recipe.bins != FINE and not has_counts(self.recipe) and not self.automatic:
+        if self.recipe.bins != BY_CLASS and not has_counts(self.recipe) and not self.automatic:
             raise ParameterError("bins is about numbers that are counted, and here is none. Choose form counts.")
 
     def _check_by_class(self) -> None:

@@ -64,7 +64,7 @@ from incrowd.tables.recipe_checks import (
     read_preset,
     with_role,
 )
-from incrowd.vocabulary.forms import FINE, REDRAW, check_form
+from incrowd.vocabulary.forms import BY_CLASS, REDRAW, check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
@@ -126,7 +126,7 @@ class Recipe:
     weights: Mapping[str, float] = field(default_factory=dict)
     form: str | None = None
     redraw: int = REDRAW
-    bins: str = FINE
+    bins: str = BY_CLASS
     counts_by_class: bool = False
     rarest: int | None = None
     at_most: Mapping[str, int] = field(default_factory=dict)

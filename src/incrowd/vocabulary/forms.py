@@ -111,18 +111,13 @@ Redraw = Annotated[
 ]
 Bins = Annotated[
     str | None,
-    Option(
-        "Where numbers are cut that are counted: fine (as finely as k allows), or class (where the class changes).",
-        Kind.CHOICE,
-        "fine|class",
-        more="fine, if you do not say. Every bin has at least k rows of the table.",
-    ),
+    Option("How numbers are cut to be counted: class (the default) or fine.", Kind.CHOICE, "fine|class"),
 ]
 OF_FORM = ("form", "redraw", "bins", "counts_by_class")
 """Settings beside the parameters of a method that say how its groups are released."""
 
 
-def check_form(form: object, *, redraw: object = REDRAW, bins: object = FINE, by_class: object = False) -> None:
+def check_form(form: object, *, redraw: object = REDRAW, bins: object = BY_CLASS, by_class: object = False) -> None:
     """Raise unless it is the name of a form, or None: the method's own; with settings of counts that can be.
 
     Examples

@@ -8,9 +8,15 @@ import pytest
 
 import incrowd
 from incrowd.errors import VerificationError
-from incrowd.methods import release_forms
+from incrowd.methods import numeric
 
-ASKED = {"quasi_identifiers": ["age", "job"], "target": "ill", "class_sensitive": False, "form": "counts"}
+ASKED = {
+    "quasi_identifiers": ["age", "job"],
+    "target": "ill",
+    "class_sensitive": False,
+    "form": "counts",
+    "bins": "fine",
+}
 
 
 def people(persons=None):
@@ -40,7 +46,7 @@ def test_a_bin_below_k_is_refused_and_one_of_k_is_not(form, monkeypatch, tmp_pat
     """The tenth and the eleventh row differ, so a bin can have ten rows and no more."""
     frame = people().with_columns(age=pl.Series(np.arange(300)))
     for rows, passes in ((9, False), (10, True)):
-        monkeypatch.setattr(release_forms, "fine_cuts", lambda *_, rows=rows: (float(rows - 1), 150.0))
+        monkeypatch.setattr(numeric, "fine_cuts", lambda *_, rows=rows: (float(rows - 1), 150.0))
         asked = {**ASKED, "form": form, "k": 10, "to": tmp_path / f"{rows}.csv"}
         if passes:
             assert stated(incrowd.release(frame, **asked))["found"] == "3 bins, the smallest of 10 people"
@@ -55,6 +61,6 @@ def test_a_bin_has_persons_not_rows(monkeypatch):
     frame = people(whose).with_columns(age=pl.Series(np.arange(300)))
     made = incrowd.release(frame, **ASKED, k=5, person="who")
     assert int(stated(made)["found"].split()[-2]) >= 5
-    monkeypatch.setattr(release_forms, "fine_cuts", lambda *_: (39.0,))
+    monkeypatch.setattr(numeric, "fine_cuts", lambda *_: (39.0,))
     with pytest.raises(VerificationError, match="2 bins, the smallest of 2 people"):
         incrowd.release(frame, **ASKED, k=5, person="who")

@@ -49,6 +49,7 @@ from incrowd.methods.person_counts import sorted_by_person
 from incrowd.plan.steps import AsCounts, Bin, Group, Reasons, Seat, Show, Step
 from incrowd.trees.compiled import THREADS
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
+from incrowd.vocabulary.forms import BINS, BY_CLASS, FINE
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness, permutation
 from incrowd.vocabulary.released_value import Counts, Suppressed
@@ -86,6 +87,9 @@ class Blend:
         The model whose class probabilities, told of rows it did not learn from, say which rows are alike:
         ``"boosting"``, ``"forest"``, ``"logistic"``, ``"bayes"``, or in Python any classifier of scikit-learn with
         ``predict_proba``. ``"auto"`` (default): naive Bayes below 100 rows, a forest below 3,000, else boosting.
+    cuts
+        Between which cuts of numbers rows count as alike: ``"fine"`` (default), or ``"class"``: where the class
+        changes.
     hide
         Hide quasi-identifiers that the guide can do without and naive Bayes does better without.
     attributes
@@ -101,6 +105,7 @@ class Blend:
     """
 
     guide: Any = AUTO
+    cuts: str = FINE
     hide: bool = True
     attributes: float = 1.0
     labels: float = 1.0
@@ -111,6 +116,7 @@ class Blend:
 
     def __post_init__(self) -> None:
         check_guide(self.guide)
+        check_choice("cuts", self.cuts, BINS)
         check_flag("hide", self.hide)
         check_choice("groups", self.groups, (SPLITS, CLUSTERS))
         for name in ("attributes", "labels", "scores"):
@@ -121,8 +127,8 @@ class Blend:
         return {**vars(self), "guide": _called(self.guide)}
 
     def in_plain_values(self) -> Blend:
-        """The same for groups that show what their rows have in common, which rows parted by their score have not."""
-        return replace(self, scores=0.0)
+        """The same for groups that show what their rows have in common: more in few bins, less if parted by score."""
+        return replace(self, scores=0.0, cuts=BY_CLASS)
 
     def decide(
         self,
@@ -146,7 +152,7 @@ class Blend:
         """All that comes before splitting; of k only whether it is below five matters."""
         target, names = _target(population), population.schema.quasi_identifiers
         sample, owners = population.sample(), population.owners
-        bins = public_bins(sample, names, sample[target], k, owners)
+        bins = public_bins(sample, names, sample[target], self.cuts, k, owners)
         table = population.bin(bins).sample()
         hidden, guidance = self._hidden(table, names, target, randomness, owners)
         kept = [name for name in names if name not in hidden]

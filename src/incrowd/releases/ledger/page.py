@@ -35,7 +35,7 @@ from incrowd.tables.recipe import Recipe
 from incrowd.verification.joint import classes_of_rows
 from incrowd.verification.request import Original, Request
 from incrowd.vocabulary.certificates import version
-from incrowd.vocabulary.forms import FINE, REDRAW
+from incrowd.vocabulary.forms import BY_CLASS, REDRAW
 from incrowd.vocabulary.requirement import KAnonymity
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Page:
         parts += [] if preferences.lose is None else [str(preferences.lose)]
         parts += [] if self.recipe.persons is None else ["persons"]
         parts += [] if self.recipe.redraw == REDRAW else [f"redraw {self.recipe.redraw}"]
-        parts += [] if self.recipe.bins == FINE else [f"bins {self.recipe.bins}"]
+        parts += [] if self.recipe.bins == BY_CLASS else [f"bins {self.recipe.bins}"]
         parts += ["counts by class"] if self.recipe.counts_by_class else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 

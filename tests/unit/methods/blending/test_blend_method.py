@@ -10,8 +10,7 @@ from incrowd.errors import ParameterError, PlanError, SchemaError
 from incrowd.methods.blending.blend import Blend, RowFeatures, Worth, split_rows
 from incrowd.methods.blending.guide import Guided, given_up, guided, hidden_names
 from incrowd.methods.judging import Judge
-from incrowd.methods.numeric import fine_cuts, public_bins
-from incrowd.methods.release_forms import bins_of
+from incrowd.methods.numeric import bins_of, fine_cuts, public_bins
 from incrowd.plan.plan_file import plan_from_json, plan_to_json
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Reasons, Seat, Show
@@ -159,7 +158,7 @@ def test_rows_beyond_the_largest_part_are_told_as_well(population, monkeypatch):
 
 def test_bins_are_round_and_finer_ones_contain_the_others_and_have_k_rows(population):
     target, age = population.table["ill"], population.table["age"]
-    (coarse,) = public_bins(population.table, ["age", "job"], target, 50).cuts
+    (coarse,) = public_bins(population.table, ["age", "job"], target, "class", 50).cuts
     assert coarse[0] == "age"
     assert any(30 <= cut <= 40 for cut in coarse[1])
     fine = fine_cuts(age, target, 50)
@@ -241,7 +240,7 @@ def test_marginal_counts_are_those_of_the_table(population):
 def test_plain_values_get_groups_that_are_not_parted_by_score(population):
     from incrowd.methods.release_forms import suited
 
-    assert suited(Blend(attributes=2), "strict") == Blend(attributes=2, scores=0)
+    assert suited(Blend(attributes=2), "strict") == Blend(attributes=2, cuts="class", scores=0)
     assert suited(Blend(), "counts") == suited(Blend(), None) == Blend()
 
 
