@@ -100,8 +100,8 @@ class Blend:
         what attributes tell together. 0: rows are not parted by their score.
     groups
         ``"splits"``: rows are split in two, again and again. ``"clusters"``: groups of exactly k rows that are most
-        alike, wherever they lie; for tables of at most 3,000 rows, larger ones are split. ``"auto"`` (default): clusters
-        where something is required of the class, for without that they are nearly all of one class.
+        alike, wherever they lie; tables of more than 3,000 rows are split. ``"auto"`` (default): clusters where
+        something is required of the class, for without that they are nearly all of one class.
     """
 
     guide: Any = AUTO
@@ -127,7 +127,7 @@ class Blend:
         return {**vars(self), "guide": _called(self.guide)}
 
     def in_plain_values(self) -> Blend:
-        """The same for groups that show what their rows have in common: rows parted by their score, or clusters, less."""
+        """The same for groups that show what their rows have in common: rows parted by score, and clusters, less."""
         return replace(self, scores=0.0, groups=SPLITS if self.groups == AUTO else self.groups)
 
     def decide(
