@@ -202,7 +202,7 @@ class MethodOptions(TypedDict, total=False):
     method: Annotated[
         Any,
         Option(
-            "The method by its name; kactus-plus if you do not say; see: incrowd methods.",
+            "The method by its name; kactus-plus if you do not say, blend with --form strict; see: incrowd methods.",
             example="NAME",
             more="``auto`` chooses it by a short comparison on the table. In Python also a method as an object, with "
             "its parameters.",

@@ -64,7 +64,7 @@ from incrowd.tables.recipe_checks import (
     read_preset,
     with_role,
 )
-from incrowd.vocabulary.forms import BY_CLASS, REDRAW, check_form
+from incrowd.vocabulary.forms import BY_CLASS, REDRAW, STRICT, check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
@@ -79,6 +79,8 @@ if TYPE_CHECKING:
 
 DEFAULT_METHOD = "kactus-plus"
 """It shows two to three times as much as ``kactus``, in plain values, and leaves nobody out."""
+PLAIN_METHOD = "blend"
+"""Where plain values are asked for by their form: they keep more (docs/results/choices.md)."""
 _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
 _KNOWN_KEYS = ("columns", "k")
 _AS_THEY_ARE = (
@@ -354,9 +356,21 @@ def opened_recipe(recipe: Recipe | str | Path | None) -> Recipe | None:
 def _on_preset(name: str | None, data: Mapping[str, Any]) -> Recipe:
     """What the data of a recipe say, on top of what a preset says."""
     stated = {key: value for key, value in data.items() if value is not None and key != "preset"}
-    if name is None:
-        return Recipe(**stated)
-    return Recipe(**{**(preset := read_preset(name)).settings, **stated, "preset": preset})
+    if name is not None:
+        preset = read_preset(name)
+        stated = {**preset.settings, **stated, "preset": preset}
+    recipe = Recipe(**stated)
+    return recipe if "method" in stated else _of_form(recipe)
+
+
+def _of_form(recipe: Recipe) -> Recipe:
+    """The recipe, which names no method, with the one for its form, unless that cannot do what is asked for."""
+    unable = recipe.parameters or recipe.lose is not None or recipe.at_most or recipe.apart
+    if recipe.method != DEFAULT_METHOD or recipe.form != STRICT or unable:
+        return recipe
+    if isinstance(recipe.requirement, Together) and recipe.requirement.on_population:
+        return recipe
+    return replace(recipe, method=PLAIN_METHOD)
 
 
 def asked_recipe(options: ReleaseOptions) -> Recipe:
@@ -389,7 +403,8 @@ def asked_recipe(options: ReleaseOptions) -> Recipe:
     roles: dict[str, list[str] | None] = {option: names_of(options.get(option)) for option in _ROLES}  # type: ignore[call-overload]
     if recipe.known_together and roles["quasi_identifiers"] is None:
         roles["quasi_identifiers"] = _columns_of(recipe.known_together)
-    return with_roles(recipe, **roles)
+    recipe = with_roles(recipe, **roles)
+    return _of_form(recipe) if start is None and options.get("method") is None else recipe
 
 
 def with_hierarchies(

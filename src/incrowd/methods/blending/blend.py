@@ -100,8 +100,9 @@ class Blend:
         What parting rows by their score alone counts, beside 1 for parting them by an attribute, which keeps more of
         what attributes tell together. 0: rows are not parted by their score.
     groups
-        ``"splits"`` (default): rows are split in two, again and again. ``"clusters"``: groups of exactly k rows that
-        are most alike, wherever they lie; for tables of at most 3,000 rows, larger ones are split.
+        ``"splits"``: rows are split in two, again and again. ``"clusters"``: groups of exactly k rows that are most
+        alike, wherever they lie; tables of more than 3,000 rows are split. ``"auto"`` (default): clusters where
+        something is required of the class, for without that they are nearly all of one class.
     """
 
     guide: Any = AUTO
@@ -110,7 +111,7 @@ class Blend:
     attributes: float = 1.0
     labels: float = 1.0
     scores: float = 1.0
-    groups: str = SPLITS
+    groups: str = AUTO
 
     name: ClassVar[str] = "blend"
 
@@ -118,7 +119,7 @@ class Blend:
         check_guide(self.guide)
         check_choice("cuts", self.cuts, BINS)
         check_flag("hide", self.hide)
-        check_choice("groups", self.groups, (SPLITS, CLUSTERS))
+        check_choice("groups", self.groups, (AUTO, SPLITS, CLUSTERS))
         for name in ("attributes", "labels", "scores"):
             check_not_negative(name, getattr(self, name))
 
@@ -127,8 +128,8 @@ class Blend:
         return {**vars(self), "guide": _called(self.guide)}
 
     def in_plain_values(self) -> Blend:
-        """The same for groups that show what their rows have in common: more in few bins, less if parted by score."""
-        return replace(self, scores=0.0, cuts=BY_CLASS)
+        """The same for groups that show what their rows have in common: in few bins, and not parted by score."""
+        return replace(self, scores=0.0, cuts=BY_CLASS, groups=SPLITS if self.groups == AUTO else self.groups)
 
     def decide(
         self,
@@ -173,7 +174,8 @@ class Blend:
         names, marks = prepared.names, judge.of_rows(prepared.table, prepared.owners)
         worth = Worth(self.attributes, self.labels, self.scores)
         made = split_rows(prepared.features, judge, marks, worth)
-        if self.groups == CLUSTERS and len(marks) <= LARGEST_CLUSTERED:
+        clusters = self.groups == CLUSTERS or (self.groups == AUTO and prepared.target in judge.names)
+        if clusters and len(marks) <= LARGEST_CLUSTERED:
             made = clustered(prepared.features, judge, marks, worth, made)
         seats = permutation(made.count, randomness).astype(np.int32)[made.groups]
         sizes = tuple(np.bincount(seats, minlength=made.count).tolist())

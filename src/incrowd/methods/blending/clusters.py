@@ -22,7 +22,7 @@ from incrowd.vocabulary.encoded_table import Codes
 
 Numbers = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
-LARGEST = 3000  # rows: time grows with their square, and distances are kept from each row to each group
+LARGEST = 3000  # rows: time grows with their square (3 seconds, up to 15 where a judge is asked), as do distances kept
 PASSES = 3  # over all rows; later ones change little
 TRIED = 8  # exchanges of a row that the judge is asked about
 LEAST = 1e-9  # what an exchange must gain: no row goes to and fro

@@ -162,6 +162,15 @@ def test_the_plan_says_what_groups_are(monkeypatch):
     assert told(steps_of(table())) == "splits"  # of which there are fewer
 
 
+def test_by_default_groups_are_clusters_where_something_is_required_of_the_class():
+    case = table()
+    for asked, like in (("", "splits"), ("alpha=0.8", "clusters"), ("distinct-l=2 on noise", "splits")):
+        by_default, so = (seats_of(case, asked=asked, groups=groups) for groups in ("auto", like))
+        assert np.array_equal(by_default, so)
+    assert Blend().in_plain_values().groups == "splits"
+    assert Blend(groups="clusters").in_plain_values().groups == "clusters"
+
+
 def test_groups_have_two_ways():
-    with pytest.raises(ParameterError, match="groups must be one of splits, clusters"):
+    with pytest.raises(ParameterError, match="groups must be one of auto, splits, clusters"):
         Blend(groups="boxes")

@@ -240,7 +240,7 @@ def test_marginal_counts_are_those_of_the_table(population):
 def test_plain_values_get_groups_that_are_not_parted_by_score(population):
     from incrowd.methods.release_forms import suited
 
-    assert suited(Blend(attributes=2), "strict") == Blend(attributes=2, cuts="class", scores=0)
+    assert suited(Blend(attributes=2), "strict") == Blend(attributes=2, cuts="class", scores=0, groups="splits")
     assert suited(Blend(), "counts") == suited(Blend(), None) == Blend()
 
 
