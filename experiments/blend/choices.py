@@ -204,8 +204,8 @@ def _clusters(kept: Kept) -> list[str | Table]:
     lines = [[str(name), *(f"{one[0]:+.1f}" if one else "–" for one in cells)] for name, *cells in by_table]
     return [
         "Accuracy of `blend(groups='clusters')` less that of splits: mean over tables of the mean over learners, with "
-        "1.96 standard errors of it; splits / clusters. Clusters are the default only where something is required of the "
-        "class, which is less than the rule allows: without that nearly all rows are in groups of one class.",
+        "1.96 standard errors of it; splits / clusters. Clusters are the default only where something is required of "
+        "the class, which is less than the rule allows: without that nearly all rows are in groups of one class.",
         by_k,
         Table(["", *columns], lines),
     ]
