@@ -2,10 +2,12 @@
 
 The server is started as a user starts it, and asked over its port. Kills come at random moments of a release or of an
 upload; what is there after the next start is searched for half-written files and for a word that only the table has.
+It is a program of its own, ``python -m bench.desk [--quick]``: its goals are seconds and bytes, not ratios.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import http.client
 import json
@@ -304,3 +306,16 @@ def _left(desk: DeskProcess) -> Iterator[str]:
     _, page = desk.ask("GET", f"/job?number={newest}")
     if not any(words in page for words in ("Interrupted", "See the result", "Cancelled")):
         yield "the job does not say how it stands"
+
+
+def main() -> int:
+    """Measure and print; exit status 1 if a goal was missed."""
+    parser = argparse.ArgumentParser(prog="python -m bench.desk", description="What the desk costs, and survives.")
+    parser.add_argument("--quick", action="store_true", help="once and small: does everything run?")
+    section = measure(Setting(quick=parser.parse_args().quick))
+    print(section.text(pictures=False))
+    return int(not all(goal.met for goal in section.goals))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

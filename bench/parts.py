@@ -35,7 +35,6 @@ PARTS = {
     "methods": Part("bench.methods", "The methods side by side"),
     "growth": Part("bench.growth", "How the methods grow"),
     "persons": Part("bench.persons", "Persons with several rows"),
-    "desk": Part("bench.desk", "The desk"),
     "kadet": Part("bench.kadet", "Trees that are k-anonymous themselves"),
 }
 GROUPS = {

@@ -108,4 +108,5 @@ class Asker:
             finally:
                 with contextlib.suppress(OSError):
                     os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+                await process.wait()  # a process that nobody waits for keeps its pipes open
         return answer if isinstance(answer, dict) else {"error": "UnexpectedError", "message": "There is no answer."}
