@@ -192,6 +192,32 @@ def alone(question: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def reach(question: dict[str, Any]) -> dict[str, Any]:
+    """How far promises can go on this table: k, and for each column what no groups can exceed, as no part mixes more.
+
+    A missing value is a value. Where persons may have several rows, only k has a bound here.
+    """
+    import math
+
+    import numpy as np
+
+    from incrowd.risk.classes import coded
+    from incrowd.vocabulary.requirements.columns import rounded
+
+    frame, person = _source(question).frame, question.get("person")
+    if person:
+        return {"k": frame[person].drop_nulls().n_unique(), "unit": "persons", "columns": []}
+    rows = []
+    for name, column in zip(question["columns"], coded(frame, question["columns"]), strict=True):
+        counts = np.bincount(column.codes)
+        shares = counts[counts > 0] / frame.height
+        mixed = math.prod(shares**-shares) if frame.height else 1.0  # 2 to the power of the entropy
+        most = float(shares.max(initial=0))
+        limits = {"mixed": rounded(mixed, up=False), "share": rounded(most, up=True)}
+        rows.append({"name": name, "values": len(shares), **limits})
+    return {"k": frame.height, "unit": "rows", "columns": rows}
+
+
 def check(question: dict[str, Any]) -> dict[str, Any]:
     """Whether a release by this recipe is possible, as far as that is known before anything is decided."""
     from incrowd.cli.shared import table_at
@@ -266,7 +292,7 @@ def _source(question: dict[str, Any]) -> Source:
 
 QUESTIONS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     one.__name__: one
-    for one in (columns, tables, preview, rows, persons, alone, check, hierarchy, explain, groups, ledger)
+    for one in (columns, tables, preview, rows, persons, alone, reach, check, hierarchy, explain, groups, ledger)
 }
 
 

@@ -166,6 +166,9 @@ async def promise(visit: Visit, written: FilledForm | None = None, error: str = 
     recipe = visit.recipe()
     files = [visit.project.word(one) for one in visit.project.tables()]
     target = next(iter(visit.named(Role.TARGET)), "")
+    columns = visit.named(Role.SENSITIVE, Role.TARGET)
+    person = next(iter(visit.named(Role.PERSON)), "")
+    reach = await visit.ask("reach", reading=visit.reading(), columns=columns, person=person)
     return visit.render(
         "promise.html",
         error=error,
@@ -174,7 +177,8 @@ async def promise(visit: Visit, written: FilledForm | None = None, error: str = 
         k_error=written.errors.get("k", "") if written else "",
         sensitive=recipe.get("class_sensitive"),
         fields=fields(PROMISE, recipe, written, {"preset": preset_names(), "population": files}),
-        columns=visit.named(Role.SENSITIVE, Role.TARGET),
+        columns=columns,
+        reach=reach,
         **await checked(visit),
         command=plain_release(visit),
     )

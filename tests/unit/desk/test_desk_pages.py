@@ -116,6 +116,27 @@ def test_a_refusal_says_why_and_where_to_change_it(browser: Browser, folder: Pat
     assert not (folder / "releases" / "people-1").exists()
 
 
+def test_what_a_table_cannot_promise_is_told_before_anything_is_tried(browser: Browser, folder: Path) -> None:
+    recipe = "columns:\n  age: {role: quasi-identifier}\n  ill: {role: sensitive}\nk: 5\n"
+
+    def promised(word: str) -> str:
+        (folder / "people.csv.recipe.yaml").write_text(f'{recipe}require: ["{word} on ill"]\n', encoding="utf-8")
+        return browser.settled("/promise", table=TABLE)
+
+    page = promised("distinct-l=2")
+    assert "This table has 200 rows, so no k above that" in page
+    cells = re.search(r'<th scope="row">ill</th>((?:<td class="number">[\d.]+</td>)+)', page)
+    assert cells is not None
+    values, mixed, share = re.findall(r"[\d.]+(?=</td>)", cells[1])
+    for kept, beyond in (
+        (f"distinct-l={values}", f"distinct-l={int(values) + 1}"),
+        (f"entropy-l={mixed}", f"entropy-l={float(mixed) + 0.0002:.4f}"),
+        (f"alpha={share}", f"alpha={float(share) - 0.0002:.4f}"),
+    ):
+        assert "is impossible" not in promised(kept)
+        assert "is impossible" in promised(beyond)
+
+
 @pytest.mark.parametrize(
     ("error", "message", "step"),
     [
