@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.methods.class_blocks import Cells
+from incrowd.methods.class_blocks import ClassCells
 from incrowd.methods.judging import Judge
 from incrowd.methods.partitioning.mondrian import InfoGainMondrian, Mondrian
 from incrowd.methods.release_forms import formed
@@ -120,7 +120,7 @@ def test_joins_are_those_of_a_slow_search(case, data):
     seats = np.unique(chance.integers(0, max(1, height // 2), height), return_inverse=True)[1].astype(np.int32)
     population = EmbeddedEngine().population(case.table, case.schema, SeededRandomness(1))
     after = population.seat(Seat(tuple(np.bincount(seats).tolist()), seats))
-    cells = Cells.of(after, Judge.of(KAnonymity(k), population), TARGET, case.names)
+    cells = ClassCells.of(after, Judge.of(KAnonymity(k), population), TARGET, case.names)
     labels = case.table[TARGET].codes
     columns = []
     for name in case.names:

@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from incrowd.errors import ParameterError
 from incrowd.estimators.releasing import Releasing
-from incrowd.methods.automatic import NAME
-from incrowd.methods.catalog import MethodOrName
+from incrowd.methods.catalog import AUTO, MethodOrName
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 
@@ -155,8 +154,8 @@ class AnonymousClassifier(ClassifierMixin, Releasing):  # type: ignore[misc]
         return ordered
 
     def _method_and_parameters(self) -> tuple[MethodOrName, Mapping[str, Any]]:
-        if self.method == NAME:
-            return NAME, {"learners": [self.learner], **(self.parameters or {})}
+        if self.method == AUTO.name:
+            return AUTO.name, {"learners": [self.learner], **(self.parameters or {})}
         if isinstance(self.method, str):
             return self.method, self.parameters or {}
         if self.parameters:

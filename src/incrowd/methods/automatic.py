@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from incrowd.errors import ParameterError
 
-NAME = "auto"
 MIX = ("c45", "nb", "logistic")
 """Who a release is for if nobody says: a tree, naive Bayes and logistic regression, which lose by different things."""
 SECONDS = 120.0
@@ -32,7 +31,7 @@ class Auto:
     ('nb',)
     """
 
-    name: ClassVar[str] = NAME
+    name: ClassVar[str] = "auto"
     learners: Any = MIX
     measure: str = "accuracy"
     seconds: float = SECONDS

@@ -13,7 +13,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from incrowd.errors import ParameterError, SchemaError, option_name
-from incrowd.methods.automatic import NAME
 from incrowd.methods.method import BINNED, INTERVALS, Method, MethodTraits
 from incrowd.vocabulary.forms import COUNTS, PAIR, RELEASE_FORMS, STRICT
 from incrowd.vocabulary.persons import KNOWN_ROWS, WHOLE_HISTORIES
@@ -63,7 +62,7 @@ _OF_HISTORIES: dict[str, Any] = {
     "loses_on_request": False,
 }
 AUTO = MethodEntry(
-    name=NAME,
+    name="auto",
     module=f"{_ROOM}.automatic",
     factory="Auto",
     summary="a short comparison on your table chooses the method and, unless you say, the form",
@@ -226,13 +225,13 @@ def find_method(method: MethodOrName, *, beside: Sequence[str] = ()) -> MethodEn
         return method
     if not isinstance(method, str):
         return entry_of(method if isinstance(method, type) else type(method))
-    if (own := {**METHODS, **LINKED, NAME: AUTO}.get(method)) is not None:
+    if (own := {**METHODS, **LINKED, AUTO.name: AUTO}.get(method)) is not None:
         return own
     from incrowd.plugins import find_plugin, plugins
 
     if (plugin := find_plugin("methods", method)) is not None:
         return plugin.checked(entry_of)
-    known = [*METHODS, NAME, *(plugin.name for plugin in plugins("methods")), *beside]
+    known = [*METHODS, AUTO.name, *(plugin.name for plugin in plugins("methods")), *beside]
     close = get_close_matches(method, known, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise ParameterError(f"There is no method {method!r}.{hint} Methods: {', '.join(known)}.")

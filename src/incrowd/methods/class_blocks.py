@@ -50,7 +50,7 @@ def parted_by_class(show: Show, after: Population, judge: Judge) -> tuple[Place,
     """
     target = str(after.schema.target)
     tree = _tree(len(show.groups), target, class_values(after.sample()[target]))
-    cells = Cells.of(after, judge, target, show.names)
+    cells = ClassCells.of(after, judge, target, show.names)
     blocks = list(cells.blocks())
     left_out = after.count(tree)[0].tolist()
     shares = [Share(0, label, DROPPED, rows) for label, rows in enumerate(left_out) if rows]
@@ -78,7 +78,7 @@ def _tree(groups: int, target: str, classes: tuple[Any, ...]) -> Tree:
     return Tree((Node(GROUP, branches, none), *(Node(None, (), none) for _ in branches)), target, classes)
 
 
-def _reasons(cells: Cells, blocks: Sequence[Block]) -> Reasons:
+def _reasons(cells: ClassCells, blocks: Sequence[Block]) -> Reasons:
     pure = [block for block in blocks if len(set(cells.seen.codes[block, 1].tolist())) == 1]
     rows = sum(int(cells.seen.sizes[block].sum()) for block in pure)
     facts = (
@@ -91,7 +91,7 @@ def _reasons(cells: Cells, blocks: Sequence[Block]) -> Reasons:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class ClassCells:
     """What groups have of classes.
 
     ``seen`` has the group and the class of each cell; ``features`` for each attribute the cells, the places and the
@@ -101,14 +101,14 @@ class Cells:
     seen: Combinations
     evidence: Evidence
     judge: Judge
-    features: tuple[Feature, ...]
+    features: tuple[CountedAttribute, ...]
 
     @classmethod
-    def of(cls, after: Population, judge: Judge, target: str, names: Sequence[str]) -> Cells:
+    def of(cls, after: Population, judge: Judge, target: str, names: Sequence[str]) -> ClassCells:
         """Counted over all rows that are in a group."""
         seen = after.combinations((GROUP, target))
         evidence = _evidence(after, judge, (GROUP, target), seen)
-        features = (Feature.of(after, seen, target, name) for name in names)
+        features = (CountedAttribute.of(after, seen, target, name) for name in names)
         return cls(seen, evidence, judge, tuple(features))
 
     def blocks(self) -> Iterator[Block]:
@@ -158,7 +158,7 @@ class Cells:
 
 
 @dataclass(frozen=True, eq=False)
-class Feature:
+class CountedAttribute:
     """One attribute of cells: how many rows of which cell have which of its values."""
 
     cell: npt.NDArray[np.int64]
@@ -168,7 +168,7 @@ class Feature:
     ordered: bool
 
     @classmethod
-    def of(cls, after: Population, seen: Combinations, target: str, name: str) -> Feature:
+    def of(cls, after: Population, seen: Combinations, target: str, name: str) -> CountedAttribute:
         """Counted over all rows that are in a group."""
         beside = after.combinations((GROUP, target, name))
         width = int(seen.codes[:, 1].max(initial=0)) + 1

@@ -17,7 +17,6 @@ import polars as pl
 
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import METHODS
-from incrowd.methods.class_blocks import check_class_told, parted_by_class
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Combinations, Method, Population, Presence
 from incrowd.methods.numeric import bins_of
@@ -76,6 +75,8 @@ def formed(
     if counted and isinstance(requirement, Together) and requirement.on_population:
         raise ParameterError("k-map and delta-presence are kept by plain values only. Choose form strict.")
     if by_class:
+        from incrowd.methods.class_blocks import check_class_told
+
         check_class_told(counted, requirement, population.schema.target)
         steps = _by_class(steps, population, requirement)
     return tuple(
@@ -85,6 +86,8 @@ def formed(
 
 def _by_class(steps: tuple[Step, ...], population: Population, requirement: Requirement) -> tuple[Step, ...]:
     """The steps with groups parted into blocks of one class."""
+    from incrowd.methods.class_blocks import parted_by_class
+
     show = next(step for step in steps if isinstance(step, Show))
     binned = {name for step in steps if isinstance(step, Bin) for name, _ in step.cuts}
     cuts = tuple(cut for step in steps if isinstance(step, AsCounts) for cut in step.cuts if cut[0] not in binned)

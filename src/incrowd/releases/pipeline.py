@@ -21,7 +21,6 @@ from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Link, Step
 from incrowd.releases.certified.consistency import check_issued, check_written
-from incrowd.releases.class_told import notices_of_class
 from incrowd.releases.issuing import describe, keyed_entries
 from incrowd.releases.job import IN_MEMORY, Job, Targets
 from incrowd.releases.measured import check_measurable
@@ -74,7 +73,10 @@ def run_release(job: Job) -> Release:
         held = held if page is None else page.held
         job = replace(job, counts_key=_counts_key(job, page))
         plan, population = decide(job, held, _choices(job, page) or randomness)
-        notices = (*notices, *notices_of_class(plan, population))
+        if plan.by_class:
+            from incrowd.releases.class_told import notices_of_class
+
+            notices = (*notices, *notices_of_class(plan, population))
         with job.clock("applying"):
             draft = held.write(plan, population, randomness)
         with job.clock("verifying"):
