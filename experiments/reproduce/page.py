@@ -46,6 +46,8 @@ def _blocks(found: Reproduction) -> Iterator[Block]:
     yield from _distances(found)
     for part in found.parts:
         yield from _part(found, part)
+    if found.experiment.further is not None:
+        yield from found.experiment.further(found.facts)
     yield from _troubles(found)
     yield Heading("How it was measured")
     yield Bullets(tuple(_measured(found)))
