@@ -131,7 +131,7 @@ def test_points_are_judged_on_ours_and_on_what_was_printed(full):
     first, second, third = full.judged
     assert (first.standing, first.ours.figures, first.paper) == ("met", "16 values", "so: 5 values")
     assert (second.standing, second.paper) == ("missed", "no <word>")
-    assert (third.standing, third.paper) == ("not measured", "nothing printed")
+    assert (third.standing, third.paper) == ("not measured", "in tables that were not run")
 
 
 def test_only_full_runs_have_marks(full, data):
