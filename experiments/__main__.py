@@ -32,6 +32,7 @@ from experiments.recipients.page import write_page as write_recipients
 from experiments.recipients.trying import try_all as try_recipients
 from experiments.reproduce.command import reproduce
 from experiments.requirements import adult, measure, write_page
+from experiments.scalability import write_scalability
 from incrowd.cli.main import main
 from incrowd.errors import ParameterError
 
@@ -50,6 +51,17 @@ Page = Annotated[Path, typer.Option(help="Write the page there; its plots go int
 Repetitions = Annotated[int, typer.Option(help="How often the rows are split anew.", min=1)]
 KEPT = typer.Option(help="Outcomes are kept in this file; a run goes on where an earlier one ended.")
 BLEND = {"adult": (adult_cells, adult_page), "small": (small_cells, small_page), "parts": (part_cells, parts_page)}
+
+
+@app.command()
+def scalability(
+    page: Page,
+    data: Data = None,
+    factors: Annotated[list[int] | None, typer.Option("--factor", help="Only these sizes, times Adult.")] = None,
+) -> None:
+    """Release Adult, expanded to 1.4 million rows, as Table 6 of the kACTUS paper does: a page."""
+    write_scalability(page, data, factors, _tell)
+    typer.echo(f"written {page}")
 
 
 @app.command()

@@ -12,7 +12,15 @@ from experiments.claims.pages import ResultPage
 from experiments.reproduce.document import Block, Bullets, Document, Grid, Heading, Words, as_markdown, shown
 from incrowd.tables.publishing.staging import staged
 
-PAGES = ("reproduction_kactus", "reproduction_kadet", "reproduction_iac", "reproduction_inference", "performance")
+PAGES = (
+    "reproduction_kactus",
+    "reproduction_kactus_4",
+    "reproduction_kactus_6",
+    "reproduction_kadet",
+    "reproduction_iac",
+    "reproduction_inference",
+    "performance",
+)
 HEADER = ("table, figure or claim", "what it shows", "printed", "ours", "verdict", "command")
 VERDICTS = (
     "met, missed: the page judges it so, by a rule that was fixed before or is named there.",

@@ -179,6 +179,7 @@ def test_a_finished_run_is_only_written_again(data, tmp_path, runs):
 def test_more_parts_run_only_what_is_new(data, tmp_path, runs):
     run(prepare(SMALL, Options(quick=True, parts=("2",), jobs=1), data), tmp_path)
     before = len(runs)
+    assert (tmp_path / "README.md").read_text(encoding="utf-8").startswith("# Reproduction of Small: Table 2\n")
     run(prepare(SMALL, Options(quick=True, jobs=1), data), tmp_path)
     assert before == 4
     assert {trial.choice.method for trial in runs[before:]} == {"mondrian", "kadet"}
