@@ -18,6 +18,7 @@ from experiments.blend.pages import adult_page, adult_plots, parts_page, small_p
 from experiments.blend.rare_classes import write_rare_classes
 from experiments.blend.risk import write_blended, write_wide
 from experiments.blend.trying import try_all
+from experiments.claims.page import write_claims
 from experiments.frontier import ROWS, write_frontier
 from experiments.many_tables.page import write as write_many_tables
 from experiments.many_tables.tables import subject_of
@@ -31,6 +32,7 @@ from experiments.recipients.page import write_page as write_recipients
 from experiments.recipients.trying import try_all as try_recipients
 from experiments.reproduce.command import reproduce
 from experiments.requirements import adult, measure, write_page
+from experiments.scalability import write_scalability
 from incrowd.cli.main import main
 from incrowd.errors import ParameterError
 
@@ -49,6 +51,24 @@ Page = Annotated[Path, typer.Option(help="Write the page there; its plots go int
 Repetitions = Annotated[int, typer.Option(help="How often the rows are split anew.", min=1)]
 KEPT = typer.Option(help="Outcomes are kept in this file; a run goes on where an earlier one ended.")
 BLEND = {"adult": (adult_cells, adult_page), "small": (small_cells, small_page), "parts": (part_cells, parts_page)}
+
+
+@app.command()
+def scalability(
+    page: Page,
+    data: Data = None,
+    factors: Annotated[list[int] | None, typer.Option("--factor", help="Only these sizes, times Adult.")] = None,
+) -> None:
+    """Release Adult, expanded to 1.4 million rows, as Table 6 of the kACTUS paper does: a page."""
+    write_scalability(page, data, factors, _tell)
+    typer.echo(f"written {page}")
+
+
+@app.command()
+def claims(page: Page) -> None:
+    """Write the index of every table, figure and claim of the papers, from the pages of results beside it."""
+    write_claims(page, page.parent)
+    typer.echo(f"written {page}")
 
 
 @app.command()

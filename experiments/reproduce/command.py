@@ -37,7 +37,7 @@ def find_experiment(name: str) -> Experiment:
     Examples
     --------
     >>> find_experiment("kactus").title
-    'kACTUS: Tables 2 to 5'
+    'kACTUS: accuracy by k, and against rivals'
     """
     if name in EXPERIMENTS:
         return EXPERIMENTS[name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from incrowd.comparisons.protocol import Protocol
 from incrowd.errors import ParameterError
 
 if TYPE_CHECKING:
+    from experiments.reproduce.document import Block
     from experiments.reproduce.evidence import Evidence
     from experiments.reproduce.preparing import Prepared
 
@@ -159,6 +160,8 @@ class Experiment:
         What the paper does not say; how ours differs.
     look
         Finds out what the points need besides results.
+    further
+        What the page shows of that, besides the points.
     """
 
     name: str
@@ -180,6 +183,7 @@ class Experiment:
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     look: Callable[[Prepared], Mapping[str, object]] | None = None
+    further: Callable[[Mapping[str, object]], Iterable[Block]] | None = None
 
     def part(self, name: str) -> Part:
         """The part of that name."""

@@ -158,7 +158,7 @@ def _part(name: str, title: str, rankings: tuple[tuple[str, ...], ...], usual: b
 _ALL_RIVALS = (("TDR", "TDS", OWN), ("TDR", "TDS", "kADET", OWN))
 KACTUS = Experiment(
     name="kactus",
-    title="kACTUS: Tables 2 to 5",
+    title="kACTUS: accuracy by k, and against rivals",
     paper=PAPER,
     parts=(
         Part("2", "Table 2: accuracy of kACTUS on ten tables", "kactus_table2", "none", at_same_k=False, by_label=True),

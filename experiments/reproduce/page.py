@@ -29,8 +29,11 @@ QUICK = (
 
 
 def page_of(found: Reproduction) -> Document:
-    """The whole page."""
-    return Document(f"Reproduction of {found.experiment.title}", tuple(_blocks(found)))
+    """The whole page; where parts were named, they are its title."""
+    title = found.experiment.title
+    if found.options.parts:
+        title = f"{title.partition(':')[0]}: {', '.join(part.title.partition(':')[0] for part in found.parts)}"
+    return Document(f"Reproduction of {title}", tuple(_blocks(found)))
 
 
 def _blocks(found: Reproduction) -> Iterator[Block]:
@@ -46,6 +49,8 @@ def _blocks(found: Reproduction) -> Iterator[Block]:
     yield from _distances(found)
     for part in found.parts:
         yield from _part(found, part)
+    if found.experiment.further is not None:
+        yield from found.experiment.further(found.facts)
     yield from _troubles(found)
     yield Heading("How it was measured")
     yield Bullets(tuple(_measured(found)))

@@ -134,9 +134,10 @@ class Reproduction:
 def _judged(point: Point, ours: Evidence, theirs: Evidence) -> Judged:
     if point.paper is not None:
         return Judged(point, point.judge(ours), point.paper)
-    verdict = point.judge(theirs)
-    said = "nothing printed" if verdict is None else f"{'so' if verdict.met else 'not so'}: {verdict.figures}"
-    return Judged(point, point.judge(ours), said)
+    own, verdict = point.judge(ours), point.judge(theirs)
+    unprinted = "nothing printed" if own is not None else "in tables that were not run"
+    said = unprinted if verdict is None else f"{'so' if verdict.met else 'not so'}: {verdict.figures}"
+    return Judged(point, own, said)
 
 
 def _write(path: Path, content: str) -> None:

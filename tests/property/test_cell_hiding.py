@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import support.oracle_cell_hiding as oracle
+import support.oracle_enhanced_hiding as enhanced
 from incrowd.hiding.adversaries import BayesAdversary
 from incrowd.hiding.bayes_hiders import DropP, JointDropP
 from incrowd.hiding.id3 import Hid3, ID3Adversary
 from incrowd.hiding.methods import Generic, Hybrid, Nrd
 from incrowd.hiding.other_rows import DecP, IncP, JointDecP
 from incrowd.hiding.published import PublishedTable
-from incrowd.hiding.secret import Status, secret_at
+from incrowd.hiding.secret import Chance, Showed, Status, secret_at
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.schema import Column, ColumnType, Schema
@@ -444,6 +445,63 @@ def test_many_attributes_of_one_row(method, case):
         elif ended is not Status.COIN:
             rule = "shared" if method.name.endswith("-g") else "counted"
             assert not predicted(shown, case.row, secret.attribute, secret.actual, rule)[0]
+
+
+class First(Chance):
+    """Takes the first value, and goes on where a coin is flipped."""
+
+    def one_of(self, values):
+        return values[0]
+
+    def coin(self):
+        return True
+
+
+def named_steps(shown, secrets):
+    """The cells that were changed, with what they show, in the order of each secret."""
+    labels = {name: shown.taxonomy(name).labels for name in shown.attributes}
+    return [
+        (step.row, step.attribute, labels[step.attribute][step.node])
+        for secret in secrets
+        for step in secret.steps
+        if isinstance(step, Showed)
+    ]
+
+
+@settings(max_examples=200, deadline=None)
+@given(tables(max_rows=16), st.integers(1, 4), st.integers(2, 3))
+def test_e_decp_g_is_the_oracle_s(case, most, degree):
+    shown = case.published()
+    start, actual = as_rows(shown), shown.node(case.row, TARGET)
+    places = [row for row in range(shown.height) if shown.node(row, TARGET) == actual][:most]
+    if not shown.taxonomy(TARGET).is_leaf(actual):
+        return
+    secrets = [secret_at(shown, row, TARGET, First()) for row in places]
+    ends = JointDecP(degree, generalize=True).hide_all(secrets)
+    theirs = enhanced.joint_decp_g(start, places, TARGET, parents(shown), degree)
+    assert as_rows(shown) == theirs.rows
+    ours = {(step.row, step.attribute) for secret in secrets for step in secret.steps if isinstance(step, Showed)}
+    assert {(row, name) for row, name, _ in theirs.changes} <= ours
+    assert all(
+        set(theirs.rows[s.row].values()) == {"?"} for s, e in zip(secrets, ends, strict=True) if e is Status.DELETED
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(tables(max_rows=16), st.integers(1, 3), st.integers(2, 3))
+def test_e_dropp_g_is_the_oracle_s(case, most, degree):
+    shown = case.published()
+    start = as_rows(shown)
+    names = [n for n in shown.attributes if shown.taxonomy(n).is_leaf(shown.node(case.row, n))][-most:]
+    secrets = [secret_at(shown, case.row, name, First()) for name in names]
+    if not names:
+        return
+    ends = JointDropP(degree, generalize=True).hide_all(secrets)
+    theirs = enhanced.joint_dropp_g(start, case.row, names, parents(shown), degree)
+    assert as_rows(shown) == theirs.rows
+    if Status.DELETED not in ends:
+        assert sorted(named_steps(shown, secrets)) == sorted(theirs.changes)
+        assert len(secrets) > 1 or named_steps(shown, secrets) == theirs.changes
 
 
 @settings(max_examples=60, deadline=None)

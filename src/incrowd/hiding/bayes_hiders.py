@@ -51,7 +51,8 @@ def open_case(secret: Secret, bayes: BayesAdversary, degree: int, *, nearest: bo
         return Status.COIN
     options = [v for v in top(scores, degree) if v != secret.actual and 0 < scores[v] < scores[secret.actual]]
     if not options and nearest:
-        options = nearest_guess(bayes.belief(secret.published, secret.row, secret.attribute), secret.actual)
+        belief = bayes.belief(secret.published, secret.row, secret.attribute)
+        options = nearest_guess(belief, secret.actual, top(scores, degree))
     return Opening(scores, secret.chance.one_of(options)) if options else Status.DELETED
 
 
@@ -60,9 +61,12 @@ def top(scores: Scores, degree: int) -> list[int]:
     return sorted(scores, key=lambda value: -scores[value])[:degree]
 
 
-def nearest_guess(belief: Belief, actual: int) -> list[int]:
-    """If all other values are impossible: the one with the fewest zero likelihoods, then the largest other product."""
-    options = [value for value, prior in belief.prior.items() if value != actual and prior > 0]
+def nearest_guess(belief: Belief, actual: int, highest: Sequence[int]) -> list[int]:
+    """If all others are impossible: of the highest values, that with the fewest zero likelihoods, then largest product.
+
+    A value that no row has cannot overtake another one.
+    """
+    options = [value for value in highest if value != actual and belief.prior[value] > 0]
 
     def nearness(value: int) -> tuple[int, Fraction]:
         product, zeros = belief.prior[value], 0

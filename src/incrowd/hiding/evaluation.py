@@ -44,6 +44,7 @@ class Costs:
     divergence: Divergence
     divergence_of_rows: Divergence
     information: InformationChange
+    information_as_printed: float  # of the thesis, columns with themselves included
     uncertainty: float
 
 
@@ -59,11 +60,13 @@ def costs(published: PublishedTable, names: Sequence[str], mend: bool = False) -
     moves = _moves(published)
     sides = {name: _Side(source, published, name, moves.get(name, ())) for name in names}
     columns, rows = sides.values(), published.height
+    change = information_change(_contingencies(sides[one], sides[two]) for one, two in combinations(names, 2))
     return Costs(
         direct_distance=sum(direct_distance(side.transition) for side in columns),
         divergence=summed(kullback_leibler(side.before, side.after, None, mend) for side in columns),
         divergence_of_rows=summed(kullback_leibler(side.before, side.after, rows, mend) for side in columns),
-        information=information_change(_contingencies(sides[one], sides[two]) for one, two in combinations(names, 2)),
+        information=change,
+        information_as_printed=printed_change(change, [(side.before, side.after) for side in columns]),
         uncertainty=math.fsum(uncertainty(side.transition) for side in columns),
     )
 
@@ -168,12 +171,30 @@ def information_change(pairs: Iterable[tuple[npt.ArrayLike, npt.ArrayLike]]) -> 
     ratios, differences = [], []
     for before, after in pairs:
         old, new = _information(before), _information(after)
-        ratios.append(old / new if new else math.inf if old else 1.0)
+        ratios.append(_ratio(old, new))
         differences.append(abs(old - new))
     if not ratios:
         return InformationChange(1.0, 0.0, 0)
     lost = sum(math.isinf(ratio) for ratio in ratios)
     return InformationChange(math.fsum(ratios) / len(ratios), math.fsum(differences) / len(ratios), lost)
+
+
+def printed_change(change: InformationChange, columns: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]) -> float:
+    """ACMI as the thesis prints it, from the change over pairs and the counts of each column before and after.
+
+    The sum has each column with itself (its entropy), its factor has not: equal tables give (n + 1) / (n - 1). A single
+    column has no pair to divide by.
+    """
+    count = len(columns)
+    if count < 2:
+        return math.nan
+    own = (_ratio(_information(np.diag(before)), _information(np.diag(after))) for before, after in columns)
+    return change.ratio + 2 * math.fsum(own) / (count * (count - 1))
+
+
+def _ratio(old: float, new: float) -> float:
+    """Before over after; nothing over nothing is 1."""
+    return old / new if new else math.inf if old else 1.0
 
 
 def _information(contingency: npt.ArrayLike) -> float:

@@ -131,7 +131,7 @@ def test_points_are_judged_on_ours_and_on_what_was_printed(full):
     first, second, third = full.judged
     assert (first.standing, first.ours.figures, first.paper) == ("met", "16 values", "so: 5 values")
     assert (second.standing, second.paper) == ("missed", "no <word>")
-    assert (third.standing, third.paper) == ("not measured", "nothing printed")
+    assert (third.standing, third.paper) == ("not measured", "in tables that were not run")
 
 
 def test_only_full_runs_have_marks(full, data):
@@ -179,6 +179,7 @@ def test_a_finished_run_is_only_written_again(data, tmp_path, runs):
 def test_more_parts_run_only_what_is_new(data, tmp_path, runs):
     run(prepare(SMALL, Options(quick=True, parts=("2",), jobs=1), data), tmp_path)
     before = len(runs)
+    assert (tmp_path / "README.md").read_text(encoding="utf-8").startswith("# Reproduction of Small: Table 2\n")
     run(prepare(SMALL, Options(quick=True, jobs=1), data), tmp_path)
     assert before == 4
     assert {trial.choice.method for trial in runs[before:]} == {"mondrian", "kadet"}

@@ -34,9 +34,10 @@ from experiments.reproduce.kactus import (
     ours_is_better,
     rivals_collapse,
 )
-from experiments.reproduce.kadet import Spans, better_by, bumps, exposes_none, has_root, worst_confidence
+from experiments.reproduce.kadet import better_by, bumps, exposes_none, has_root, worst_confidence
 from experiments.reproduce.page import beside_grid, marks_grid
 from experiments.reproduce.pictures import Lines, beside_chart
+from experiments.reproduce.trees import Spans
 from incrowd.comparisons.trial import Result
 from incrowd.drawing.palette import DARK, PALETTE, page_style
 from incrowd.drawing.svg import standalone

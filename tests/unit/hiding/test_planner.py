@@ -9,7 +9,7 @@ import pytest
 
 from incrowd.errors import HeaderError, IncrowdError, ParameterError
 from incrowd.hiding.adversaries import BayesAdversary, SklearnAdversary, adversary_named
-from incrowd.hiding.bayes_hiders import DropP
+from incrowd.hiding.bayes_hiders import DropP, open_case
 from incrowd.hiding.evaluation import Script, costs, pattern_attack, patterns
 from incrowd.hiding.id3 import Hid3, ID3Adversary
 from incrowd.hiding.methods import METHODS, NAMES, Generic, Nrd, Options, Quiet, method_named
@@ -337,6 +337,20 @@ def test_dropp_may_go_on_where_all_else_is_impossible():
     nearest = plan_hiding(table, schema, [Cell(3, "ill")], "dropp", options=Options(nearest=True))
     assert plain.outcomes[0].status is Status.DELETED
     assert nearest.outcomes[0].status is Status.HIDDEN
+
+
+def test_the_nearest_is_one_of_the_top_k():
+    """All but the true value score 0. The last agrees in two cells of three, but is not among the first two."""
+    rows = {"a": [0, 0, 0, 1, 0], "b": [0, 0, 0, 1, 0], "c": [0, 0, 0, 1, 1], "ill": [0, 0, 0, 1, 2]}
+    columns = [
+        EncodedColumn(n, ColumnType.CATEGORICAL, np.array(codes, np.int32), pl.Series(["x", "y", "z"]))
+        for n, codes in rows.items()
+    ]
+    shown = PublishedTable(EncodedTable.of(columns), Schema(tuple(Column(name) for name in rows)))
+    secret = secret_at(shown, 0, "ill", Script([]))
+    guesses = [open_case(secret, BayesAdversary(), degree, nearest=True).guess for degree in (2, 3)]
+    labels = shown.taxonomy("ill").labels
+    assert [labels[guess] for guess in guesses] == ["y", "z"]
 
 
 def test_nrd_costs_every_known_cell_of_the_row(ward):
