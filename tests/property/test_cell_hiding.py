@@ -468,8 +468,8 @@ def named_steps(shown, secrets):
     ]
 
 
-@settings(max_examples=200, deadline=None)
-@given(tables(max_rows=16), st.integers(1, 4), st.integers(2, 3))
+@settings(max_examples=400, deadline=None)
+@given(tables(max_rows=30), st.integers(1, 6), st.integers(2, 3))
 def test_e_decp_g_is_the_oracle_s(case, most, degree):
     shown = case.published()
     start, actual = as_rows(shown), shown.node(case.row, TARGET)
@@ -487,7 +487,7 @@ def test_e_decp_g_is_the_oracle_s(case, most, degree):
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(tables(max_rows=16), st.integers(1, 3), st.integers(2, 3))
 def test_e_dropp_g_is_the_oracle_s(case, most, degree):
     shown = case.published()

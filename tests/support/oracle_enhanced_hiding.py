@@ -1,6 +1,7 @@
 """e-DECP-G and e-DROPP-G a second way: on rows of text, from the definitions, every score counted anew.
 
-The next best guess is always the best value that scores less than the true one, and coins say go on.
+The next best guess is always the best value that scores less than the true one, and coins say go on. After every
+change all confidential cells are looked at again, as the definition of e-DECP-G says; e-DROPP-G is read likewise.
 """
 
 from support.oracle_cell_hiding import HIDDEN, ancestors, bayes_says, bayes_scores, shared_out
