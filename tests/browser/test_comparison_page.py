@@ -26,7 +26,7 @@ def page() -> str:
 def test_the_browser_finds_the_charts_and_runs_nothing(tmp_path: Path, page: str) -> None:
     seen = browse(tmp_path, page, "--dump-dom")
     assert "<title>What classifiers learn from releases of your table</title>" in seen.stdout
-    assert seen.stdout.count("<svg") == 2
+    assert seen.stdout.count("<svg") == 4  # by k, by risk, by purity, by what an attack gains
     assert "<script" not in seen.stdout
     assert "Content Security Policy" not in seen.stderr
 

@@ -225,6 +225,7 @@ def test_a_method_that_forgets_a_column_cannot_vouch_for_itself(tmp_path, monkey
         return step
 
     monkeypatch.setattr(pipeline, "make_method", lambda *asked: Forgetful(make(*asked)))
-    with pytest.raises(VerificationError, match="6-anonymity: smallest of"):
+    by = "lies in none of the bins" if METHODS[name].counts else "6-anonymity: smallest of"
+    with pytest.raises(VerificationError, match=by):
         release(people(), **ROLES, k=6, method=name, to=tmp_path / "out.csv")
     assert not list(tmp_path.glob("*out*"))

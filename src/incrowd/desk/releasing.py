@@ -88,7 +88,7 @@ async def release(visit: Visit, written: FilledForm | None = None, error: str = 
 def _needs_target(recipe: dict[str, Any]) -> bool:
     """Whether the method of the recipe can do nothing without a class."""
     from incrowd.methods.catalog import METHODS
-    from incrowd.tables.recipe import DEFAULT_METHOD
+    from incrowd.tables.recipe_checks import DEFAULT_METHOD
 
     entry = METHODS.get(recipe.get("method") or DEFAULT_METHOD)
     return entry is not None and entry.needs_target and not recipe.get("keep_link")

@@ -224,7 +224,7 @@ def plain_release(visit: Visit) -> list[str]:
 async def method(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
     """Which method, and in which form groups are released."""
     from incrowd.methods.catalog import AUTO, LINKED, METHODS
-    from incrowd.tables.recipe import DEFAULT_METHOD
+    from incrowd.tables.recipe_checks import DEFAULT_METHOD
 
     recipe, has_target = visit.recipe(), bool(visit.named(Role.TARGET))
     followed = LINKED[KNOWN_ROWS if recipe.get("known_rows") else WHOLE_HISTORIES]

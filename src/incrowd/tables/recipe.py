@@ -50,6 +50,7 @@ from typing import TYPE_CHECKING, Any
 from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded, named_option
 from incrowd.tables.options import MethodOptions, Promise, ReleaseOptions, What, names_of, recipe_keys
 from incrowd.tables.recipe_checks import (
+    DEFAULT_METHOD,
     VERSION,
     check_keys,
     check_list,
@@ -59,12 +60,14 @@ from incrowd.tables.recipe_checks import (
     check_version,
     choice,
     class_and_parameters,
+    columns_of,
     linked_method,
     not_linked,
     read_preset,
+    with_method_of_form,
     with_role,
 )
-from incrowd.vocabulary.forms import BY_CLASS, REDRAW, STRICT, check_form
+from incrowd.vocabulary.forms import BY_CLASS, REDRAW, check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
@@ -77,10 +80,6 @@ from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, STATED, Column, Colum
 if TYPE_CHECKING:
     from incrowd.tables.recipe_checks import Preset
 
-DEFAULT_METHOD = "kactus-plus"
-"""It shows two to three times as much as ``kactus``, in plain values, and leaves nobody out."""
-PLAIN_METHOD = "blend"
-"""Where plain values are asked for by their form: they keep more (docs/results/choices.md)."""
 _COLUMN_KEYS = ("role", "type", "order", "hierarchy")
 _KNOWN_KEYS = ("columns", "k")
 _AS_THEY_ARE = (
@@ -270,7 +269,7 @@ class Recipe:
     @property
     def known(self) -> list[str]:
         """The quasi-identifiers; where only sets that are known together are named, their columns."""
-        return self.named(Role.QUASI_IDENTIFIER) or _columns_of(self.known_together)
+        return self.named(Role.QUASI_IDENTIFIER) or columns_of(self.known_together)
 
     @property
     def hierarchies(self) -> dict[str, Any]:
@@ -285,11 +284,6 @@ class Recipe:
             if whole and name not in draft:
                 raise HeaderError(unknown_column(name, draft.names))
         return Schema(tuple(_with_settings(column, self.columns.get(column.name)) for column in draft.columns))
-
-
-def _columns_of(known_together: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns of the sets that are known together, each once."""
-    return list(dict.fromkeys(name for known in known_together for name in known["columns"]))
 
 
 @guarded
@@ -360,17 +354,7 @@ def _on_preset(name: str | None, data: Mapping[str, Any]) -> Recipe:
         preset = read_preset(name)
         stated = {**preset.settings, **stated, "preset": preset}
     recipe = Recipe(**stated)
-    return recipe if "method" in stated else _of_form(recipe)
-
-
-def _of_form(recipe: Recipe) -> Recipe:
-    """The recipe, which names no method, with the one for its form, unless that cannot do what is asked for."""
-    unable = recipe.parameters or recipe.lose is not None or recipe.at_most or recipe.apart
-    if recipe.method != DEFAULT_METHOD or recipe.form != STRICT or unable:
-        return recipe
-    if isinstance(recipe.requirement, Together) and recipe.requirement.on_population:
-        return recipe
-    return replace(recipe, method=PLAIN_METHOD)
+    return recipe if "method" in stated else with_method_of_form(recipe)
 
 
 def asked_recipe(options: ReleaseOptions) -> Recipe:
@@ -402,9 +386,9 @@ def asked_recipe(options: ReleaseOptions) -> Recipe:
         recipe = with_hierarchies(recipe, by_column)
     roles: dict[str, list[str] | None] = {option: names_of(options.get(option)) for option in _ROLES}  # type: ignore[call-overload]
     if recipe.known_together and roles["quasi_identifiers"] is None:
-        roles["quasi_identifiers"] = _columns_of(recipe.known_together)
+        roles["quasi_identifiers"] = columns_of(recipe.known_together)
     recipe = with_roles(recipe, **roles)
-    return _of_form(recipe) if start is None and options.get("method") is None else recipe
+    return with_method_of_form(recipe) if start is None and options.get("method") is None else recipe
 
 
 def with_hierarchies(

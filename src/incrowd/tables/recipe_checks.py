@@ -8,18 +8,27 @@ The JSON Schema of recipes, made from the options as they are declared: editors 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import ParameterError, SchemaError, option_name
 from incrowd.tables.options import RELEASE, Reading
 from incrowd.vocabulary.coarsening import coarsenings
+from incrowd.vocabulary.forms import STRICT
 from incrowd.vocabulary.option import Declared, Kind, nearest, options_of
 from incrowd.vocabulary.persons import LINKED_METHODS, Persons
+from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import ColumnType, Role
 
+if TYPE_CHECKING:
+    from incrowd.tables.recipe import Recipe
+
+DEFAULT_METHOD = "kactus-plus"
+"""It shows two to three times as much as ``kactus``, in plain values, and leaves nobody out."""
+PLAIN_METHOD = "blend"
+"""Where plain values are asked for by their form: they keep more (docs/results/choices.md)."""
 _ORDER = ("research", "public", "safe-harbor")
 
 
@@ -154,6 +163,21 @@ def class_and_parameters(method: Any, parameters: Mapping[str, Any]) -> tuple[ty
     own = {field.name: getattr(method, field.name) for field in fields(method) if field.init}
     usual = {field.name: field.default for field in fields(method)}
     return type(method), {name: value for name, value in own.items() if value != usual[name]}
+
+
+def with_method_of_form(recipe: Recipe) -> Recipe:
+    """The recipe, which names no method, with the one for its form, unless that cannot do what is asked for."""
+    unable = recipe.parameters or recipe.lose is not None or recipe.at_most or recipe.apart
+    if recipe.method != DEFAULT_METHOD or recipe.form != STRICT or unable:
+        return recipe
+    if isinstance(recipe.requirement, Together) and recipe.requirement.on_population:
+        return recipe
+    return replace(recipe, method=PLAIN_METHOD)
+
+
+def columns_of(known_together: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns of the sets that are known together, each once."""
+    return list(dict.fromkeys(name for known in known_together for name in known["columns"]))
 
 
 def linked_method(

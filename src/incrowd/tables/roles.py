@@ -12,8 +12,8 @@ from incrowd.drawing.wording import counted
 from incrowd.errors import Notice, SchemaError, named_option
 from incrowd.tables.reading.draft import Shared, draft_schema, role_by_name
 from incrowd.tables.reading.source import Source
-from incrowd.tables.recipe import DEFAULT_METHOD, Recipe
-from incrowd.tables.recipe_checks import VERSION
+from incrowd.tables.recipe import Recipe
+from incrowd.tables.recipe_checks import DEFAULT_METHOD, VERSION
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 if TYPE_CHECKING:

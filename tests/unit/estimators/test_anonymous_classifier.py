@@ -126,7 +126,7 @@ def test_auto_chooses_for_the_learner_among_methods_that_keep_what_is_asked(peop
 
 def test_a_method_object_has_its_parameters(people):
     frame, y = people
-    parameters = {"bins": "fine", "guide": "bayes"}
+    parameters = {"cuts": "class", "guide": "bayes"}
     for method, beside in ((Blend(**parameters), None), ("blend", parameters)):
         model = clone(AnonymousClassifier(LogisticRegression(max_iter=1000), method, parameters=beside)).fit(frame, y)
         assert dict(model.plan_.parameters).items() >= parameters.items()
@@ -179,9 +179,9 @@ def test_refusals_of_the_anonymous_classifier(people):
     with pytest.raises(RequirementError, match="k=5000 is impossible"):
         AnonymousClassifier(learner, k=5000).fit(frame, y)
     with pytest.raises(ParameterError, match="passed as an object has its parameters"):
-        AnonymousClassifier(learner, Blend(), parameters={"bins": "fine"}).fit(frame, y)
-    with pytest.raises(ParameterError, match="auto has no parameter 'bins'"):
-        AnonymousClassifier(learner, "auto", parameters={"bins": "fine"}).fit(frame, y)
+        AnonymousClassifier(learner, Blend(), parameters={"cuts": "class"}).fit(frame, y)
+    with pytest.raises(ParameterError, match="auto has no parameter 'cuts'"):
+        AnonymousClassifier(learner, "auto", parameters={"cuts": "class"}).fit(frame, y)
     for method in (7, learner):
         with pytest.raises(ParameterError, match="method must be the name of a method"):
             AnonymousClassifier(learner, method).fit(frame, y)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from incrowd.tables.recipe import DEFAULT_METHOD, PLAIN_METHOD, asked_recipe, parse_recipe
+from incrowd.tables.recipe import asked_recipe, parse_recipe
+from incrowd.tables.recipe_checks import DEFAULT_METHOD, PLAIN_METHOD
 
 
 @pytest.mark.parametrize(
