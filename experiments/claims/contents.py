@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from experiments.claims.finding import COMPARED, TESTED, Beside, Figures, GoalOf, HeldByTest, PointOf, RowsOf, Where
-from experiments.papers import IAC, KACTUS, KADET
+from experiments.papers import IAC, KACTUS, KADET, TDR
 
-TDR = "Chandrasekaran, Nammalwar: Data Sharing Taxonomy Records for Security Conservation (top-down refinement)"
 THESIS = (
     "Azgın Hintoğlu: Suppressing Microdata to Prevent Classification Based Inference, thesis, Sabancı University 2011"
 )

@@ -19,6 +19,7 @@ from experiments.reproduce.kadet import KADET
 from experiments.reproduce.preparing import Options, Prepared, prepare
 from experiments.reproduce.reproduction import Reproduction
 from experiments.reproduce.running import run, work_left
+from experiments.reproduce.tdr import TDR
 from incrowd.cli.compare import watched
 from incrowd.cli.shared import Json, print_json
 from incrowd.comparisons.choices import listed
@@ -28,7 +29,7 @@ from incrowd.comparisons.workers import in_words
 from incrowd.drawing.wording import counted
 from incrowd.errors import ParameterError
 
-EXPERIMENTS = {experiment.name: experiment for experiment in (KACTUS, KADET, IAC)}
+EXPERIMENTS = {experiment.name: experiment for experiment in (KACTUS, KADET, TDR, IAC)}
 
 
 def find_experiment(name: str) -> Experiment:
@@ -52,14 +53,15 @@ INFERENCE = "inference"
 def reproduce(
     experiment: Annotated[
         str,
-        typer.Argument(metavar="kactus|kadet|iac|inference", help="Whose experiment; inference: hiding single cells."),
+        typer.Argument(metavar="kactus|kadet|tdr|iac|inference", help="Whose experiment; inference: hiding cells."),
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer splits, k and rows: minutes, not hours.")] = False,
     parts: Annotated[
-        str | None, typer.Option(help="Only these: kactus 2,3,4,5 (usually without 4); kadet id3,c45; iac 8,4.")
+        str | None, typer.Option(help="Only these: kactus 2,3,4,5 (usually without 4); kadet id3,c45; iac 8,4,c.")
     ] = None,
     learners: Annotated[str | None, typer.Option(help="Only these of the paper's: c45,nb")] = None,
     weka: Annotated[bool, typer.Option("--weka", help="Weka's learners in place of ours.")] = False,
+    splits: Annotated[int | None, typer.Option(help="Only so many of the splits, the first ones.", min=1)] = None,
     to: Annotated[
         Path | None, typer.Option(help="A folder for results and pages; reproduction-NAME if not given.")
     ] = None,
@@ -75,7 +77,14 @@ def reproduce(
     An interrupted run goes on where it stopped. Differences from the paper are a finding, not an error.
     """
     if experiment == INFERENCE:
-        others = {"--parts": parts, "--learners": learners, "--weka": weka, "--jobs": jobs, "--dry-run": dry_run}
+        others = {
+            "--parts": parts,
+            "--learners": learners,
+            "--weka": weka,
+            "--splits": splits,
+            "--jobs": jobs,
+            "--dry-run": dry_run,
+        }
         _refuse([option for option, given in {**others, "--json": json, "--seed": seed != 1}.items() if given])
         _inference(quick, to or Path(f"reproduction-{INFERENCE}{'-quick' if quick else ''}"), page, data)
         return
@@ -87,6 +96,7 @@ def reproduce(
         weka,
         seed,
         jobs,
+        splits,
     )
     folder = to or Path(f"reproduction-{found.name}{'-quick' if quick else ''}")
     with watched(json) as watch:

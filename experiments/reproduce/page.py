@@ -63,7 +63,12 @@ def _blocks(found: Reproduction) -> Iterator[Block]:
 def _about(found: Reproduction) -> str:
     known = sum(cell.mean is not None for cell in found.cells)
     tables = len({used.name for used in found.tables})
-    return f"{counted(known, 'cell')} on {counted(tables, 'table')}; {found.setup.protocol}."
+    return f"{counted(known, 'cell')} on {counted(tables, 'table')}; {_protocol(found)}."
+
+
+def _protocol(found: Reproduction) -> str:
+    protocol, some = str(found.setup.protocol), found.options.splits
+    return protocol if some is None else f"{protocol}, the first {counted(some, 'split')} of it"
 
 
 def _judgements(judged: tuple[Judged, ...]) -> Grid:
@@ -186,7 +191,9 @@ def _some(places: list[str]) -> str:
 
 def _measured(found: Reproduction) -> Iterator[str]:
     setup = found.setup
-    yield f"{setup.protocol}; only rows to learn from are released; the same splits for all methods; seed {setup.seed}."
+    yield (
+        f"{_protocol(found)}; only rows to learn from are released; the same splits for all methods; seed {setup.seed}."
+    )
     yield f"Feeding: {setup.feeding}. Suppressed and missing cells are missing."
     yield "Test rows are seen through the plan where a method generalizes, else as they are."
     cuts = {case.table.discretize for case in found.experiment.cases}
