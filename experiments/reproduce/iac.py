@@ -164,7 +164,7 @@ def _cases(part: str) -> tuple[Case, ...]:
         Case(part, label, OWN, METHODS[OWN], table, (1, *KS), (1, *QUICK_KS), LEARNERS),
         Case(part, label, OTHER, METHODS[OTHER], table, KS, QUICK_KS, LEARNERS),
         Case(part, label, FURTHER, "iack(on_rare='generalize')", table, FURTHER_KS, QUICK_KS[:2], LEARNERS),
-        Case(part, label, PRINTED, "iack(strict=False)", table, PRINTED_KS, QUICK_KS[:1], LEARNERS),
+        Case(part, label, PRINTED, "iack(strict=False)", table, PRINTED_KS, QUICK_KS[-1:], LEARNERS),
     )
 
 

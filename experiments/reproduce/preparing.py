@@ -153,11 +153,11 @@ def read_table(table: Table, experiment: Experiment, options: Options, data: Pat
     """The table of a case, with the columns and rows that are used."""
     dataset = find_dataset(table.dataset)
     path = load(dataset.name, data, lambda said: watch(Step(said)))
-    used = _named(dataset, table.attributes)
+    used = named_columns(dataset, table.attributes)
     subject = understand_table(
         path,
         target=dataset.target,
-        quasi_identifiers=_named(dataset, table.quasi_identifiers),
+        quasi_identifiers=named_columns(dataset, table.quasi_identifiers),
         identifiers=[name for name in dataset.attributes if name not in used],
         numeric=dataset.numeric,
         hierarchies=_hierarchies(table, dataset),
@@ -169,7 +169,8 @@ def read_table(table: Table, experiment: Experiment, options: Options, data: Pat
     return discretized(subject) if table.discretize == "before" else subject
 
 
-def _named(dataset: Dataset, names: str | tuple[str, ...]) -> tuple[str, ...]:
+def named_columns(dataset: Dataset, names: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of a set of the catalog, or those that are named."""
     return dataset.quasi_identifiers(names) if isinstance(names, str) else names
 
 
