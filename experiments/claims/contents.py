@@ -150,7 +150,7 @@ OF_KADET = (
         "Section 4",
         "seconds of induction, all k",
         "below 4 (ID3), below 10 (C4.5)",
-        note="Another machine; single inductions are not timed on the page.",
+        PointOf(KADET_PAGE, "induction takes less"),
     ),
 )
 FUNG = "The figures are those of Fung, Wang, Yu, who describe the method at length."
