@@ -106,7 +106,8 @@ def curves_told(
         f"**Figure 5.7, {name}**: cells changed in all, averages over {sizes.sets} sets of cells. For DECP and its "
         "kind cells are drawn at random; for DROPP and its kind three cells of each of some rows. The plain methods "
         "hide one after the other, the enhanced ones (e-) all cells of a column with the same value, or of a row, at "
-        "once. Whatever an adversary still guesses is worked on again. Last: the enhanced form in the plain one's.",
+        "once. In either case all cells are blanked first, and what an adversary still guesses is worked on again. "
+        "Last: the enhanced form in the plain one's.",
         Table(("cells hidden", *map(str, steps)), rows),
         *pictures,
         Goal(
