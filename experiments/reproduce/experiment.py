@@ -36,6 +36,8 @@ class Table:
         As in :class:`incrowd.comparisons.trial.Setup`.
     together
         Sets of attributes that are known together, each with k; none: all quasi-identifiers are.
+    protocol
+        How its rows are split, if not as those of other tables.
     """
 
     dataset: str
@@ -44,6 +46,7 @@ class Table:
     hierarchies: str = ""
     discretize: str | None = None
     together: tuple[tuple[str, ...], ...] = ()
+    protocol: Protocol | None = None
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,13 @@ def _about(found: Reproduction) -> str:
 
 
 def _protocol(found: Reproduction) -> str:
-    protocol, some = str(found.setup.protocol), found.options.splits
-    return protocol if some is None else f"{protocol}, the first {counted(some, 'split')} of it"
+    split: dict[str, list[str]] = {}
+    for name, protocol in found.protocols.items():
+        split.setdefault(protocol, []).append(name)
+    several = len(split) > 1
+    said = "; ".join(f"{', '.join(names)}: {protocol}" if several else protocol for protocol, names in split.items())
+    some = found.options.splits
+    return said if some is None else f"{said}, the first {counted(some, 'split')} of it"
 
 
 def _judgements(judged: tuple[Judged, ...]) -> Grid:

@@ -142,7 +142,7 @@ def prepare(
     for table in tables:
         watch(Step(f"reading {table.dataset}"))
         subject = read_table(table, experiment, options, data, watch)
-        protocol = experiment.quick_protocol if options.quick else experiment.protocol
+        protocol = table.protocol or (experiment.quick_protocol if options.quick else experiment.protocol)
         asked = Recipe(known_together=[{"columns": list(known)} for known in table.together])
         laboratory = Laboratory(subject, Setup(protocol, experiment.feeding, options.seed, table.discretize, asked))
         benches.append(Bench(table, laboratory, _trials(experiment, options, table, cases, laboratory)))
