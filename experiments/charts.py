@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
+from incrowd.drawing.markup import Html
 from incrowd.drawing.svg import (
     LEFT,
     RIGHT,
@@ -42,14 +43,27 @@ def line_chart(
     label: Callable[[float], str],
     scale: Upward = "from zero",
 ) -> str:
-    """Lines over a logarithmic axis; ``label`` writes the places on it.
-
-    The other axis begins at zero, lies close around the values, or shows powers of ten.
+    """Lines over a logarithmic axis, see :func:`lines`, as a file of its own.
 
     Examples
     --------
     >>> line_chart("Cost", "rows", "seconds", {"a": [(10, 1.0), (100, 2.0)]}, str).startswith("<svg ")
     True
+    """
+    return standalone(lines(title, across, up, series, label, scale), title)
+
+
+def lines(
+    title: str,
+    across: str,
+    up: str,
+    series: Mapping[str, Sequence[Point]],
+    label: Callable[[float], str],
+    scale: Upward = "from zero",
+) -> Html:
+    """Lines over a logarithmic axis; ``label`` writes the places on it.
+
+    The other axis begins at zero, lies close around the values, or shows powers of ten.
     """
     entries = [series_entry(name, place) for place, name in enumerate(series)]
     rightward = log_scale([x for points in series.values() for x, _ in points], LEFT, WIDTH - RIGHT)
@@ -58,7 +72,7 @@ def line_chart(
     for place, points in enumerate(series.values()):
         places = [(rightward(x), upward(y)) for x, y in points]
         parts += [path(places, f"line {colour(place)}"), *(marker(place, at, 4) for at in places)]
-    return standalone(chart(title, parts, upward), title)
+    return chart(title, parts, upward)
 
 
 def bar_chart(title: str, unit: str, groups: Mapping[str, Mapping[str, float]], limit: float | None = None) -> str:

@@ -140,8 +140,11 @@ CAUTION = (
 TOO_SMALL = "This was a quick run on small samples: everything ran, but its figures and goals say nothing."
 
 
-def write_inference(path: Path, section: Section, quick: bool) -> None:
+def write_inference(path: Path, section: Section, quick: bool, parts: str | None = None) -> None:
     """Write the page, and its pictures into the folder ``plots`` beside it."""
     command = f"python -m experiments reproduce inference{' --quick' if quick else ''}"
-    made = f"Written by `{command}`; data sets: breast-cancer, car, adult (`incrowd datasets`)."
-    write_page(path, "Experiments on hiding cells", [made, machine(), TOO_SMALL if quick else CAUTION], [section])
+    command += "" if parts is None else f" --parts {parts}"
+    used = "breast-cancer, car, adult" if parts is None else "breast-cancer, car"
+    made = f"Written by `{command}`; data sets: {used} (`incrowd datasets`)."
+    title = "Experiments on hiding cells" + ("" if parts is None else f": {section.title}")
+    write_page(path, title, [made, machine(), TOO_SMALL if quick else CAUTION], [section])

@@ -16,6 +16,7 @@ from incrowd.errors import ParameterError
 
 KACTUS = "Kisilevich, Rokach, Elovici, Shapira: Efficient Multi-Dimensional Suppression for K-Anonymity, TKDE 22, 2010"
 KADET = "Friedman, Schuster, Wolff: k-Anonymous Decision Tree Induction, PKDD 2006"
+TDR = "Chandrasekaran, Nammalwar: Data Sharing Taxonomy Records for Security Conservation (top-down refinement)"
 IAC = "Li, Liu, Baig, Wong: Information based data anonymization for classification utility, DKE 70, 2011"
 PRINTED = {
     "kactus_table1": (KACTUS, "the data sets"),

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from experiments.inference.experiment import run_inference, write_inference
+from experiments.inference.sets import run_sets
 from experiments.reproduce.evidence import distance, distances, distinct
 from experiments.reproduce.experiment import Experiment
 from experiments.reproduce.iac import IAC
@@ -19,6 +20,7 @@ from experiments.reproduce.kadet import KADET
 from experiments.reproduce.preparing import Options, Prepared, prepare
 from experiments.reproduce.reproduction import Reproduction
 from experiments.reproduce.running import run, work_left
+from experiments.reproduce.tdr import TDR
 from incrowd.cli.compare import watched
 from incrowd.cli.shared import Json, print_json
 from incrowd.comparisons.choices import listed
@@ -28,7 +30,7 @@ from incrowd.comparisons.workers import in_words
 from incrowd.drawing.wording import counted
 from incrowd.errors import ParameterError
 
-EXPERIMENTS = {experiment.name: experiment for experiment in (KACTUS, KADET, IAC)}
+EXPERIMENTS = {experiment.name: experiment for experiment in (KACTUS, KADET, TDR, IAC)}
 
 
 def find_experiment(name: str) -> Experiment:
@@ -46,20 +48,22 @@ def find_experiment(name: str) -> Experiment:
     raise ParameterError(f"There is no experiment {name!r}.{hint} Experiments: {', '.join(EXPERIMENTS)}, inference.")
 
 
-INFERENCE = "inference"
+INFERENCE, SETS = "inference", "sets"
 
 
 def reproduce(
     experiment: Annotated[
         str,
-        typer.Argument(metavar="kactus|kadet|iac|inference", help="Whose experiment; inference: hiding single cells."),
+        typer.Argument(metavar="kactus|kadet|tdr|iac|inference", help="Whose experiment; inference: hiding cells."),
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Fewer splits, k and rows: minutes, not hours.")] = False,
     parts: Annotated[
-        str | None, typer.Option(help="Only these: kactus 2,3,4,5 (usually without 4); kadet id3,c45; iac 8,4.")
+        str | None,
+        typer.Option(help="Only these: kactus 2,3,4,5 (else without 4); kadet id3,c45; iac 8,4,c; inference sets."),
     ] = None,
     learners: Annotated[str | None, typer.Option(help="Only these of the paper's: c45,nb")] = None,
     weka: Annotated[bool, typer.Option("--weka", help="Weka's learners in place of ours.")] = False,
+    splits: Annotated[int | None, typer.Option(help="Only so many of the splits, the first ones.", min=1)] = None,
     to: Annotated[
         Path | None, typer.Option(help="A folder for results and pages; reproduction-NAME if not given.")
     ] = None,
@@ -75,9 +79,16 @@ def reproduce(
     An interrupted run goes on where it stopped. Differences from the paper are a finding, not an error.
     """
     if experiment == INFERENCE:
-        others = {"--parts": parts, "--learners": learners, "--weka": weka, "--jobs": jobs, "--dry-run": dry_run}
+        others = {
+            "--parts": parts not in (None, SETS),
+            "--learners": learners,
+            "--weka": weka,
+            "--splits": splits,
+            "--jobs": jobs,
+            "--dry-run": dry_run,
+        }
         _refuse([option for option, given in {**others, "--json": json, "--seed": seed != 1}.items() if given])
-        _inference(quick, to or Path(f"reproduction-{INFERENCE}{'-quick' if quick else ''}"), page, data)
+        _inference(quick, to or Path(f"reproduction-{INFERENCE}{'-quick' if quick else ''}"), page, data, parts)
         return
     found = find_experiment(experiment)
     options = Options(
@@ -87,6 +98,7 @@ def reproduce(
         weka,
         seed,
         jobs,
+        splits,
     )
     folder = to or Path(f"reproduction-{found.name}{'-quick' if quick else ''}")
     with watched(json) as watch:
@@ -108,12 +120,13 @@ def _refuse(options: list[str]) -> None:
         raise ParameterError(f"The experiments of {INFERENCE} take no {options[0]}. Leave it out.")
 
 
-def _inference(quick: bool, folder: Path, page: Path | None, data: Path | None) -> None:
+def _inference(quick: bool, folder: Path, page: Path | None, data: Path | None, parts: str | None) -> None:
     """Run the experiments on hiding cells; they take minutes and are not resumed."""
-    section = run_inference(quick, data, lambda said: typer.echo(said, err=True))
+    experiment = run_inference if parts is None else run_sets
+    section = experiment(quick, data, lambda said: typer.echo(said, err=True))
     folder.mkdir(parents=True, exist_ok=True)
     for path in (folder / "README.md", *([page] if page else [])):
-        write_inference(path, section, quick)
+        write_inference(path, section, quick, parts)
     typer.echo(section.text(pictures=False))
     typer.echo(f"Written: {folder / 'README.md'}" + (f"; {page}" if page else ""))
 

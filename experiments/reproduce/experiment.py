@@ -29,18 +29,24 @@ class Table:
     dataset
         A name of the catalog of data sets.
     quasi_identifiers, attributes
-        Sets of attributes of the catalog; columns outside ``attributes`` are left out altogether.
+        Sets of attributes of the catalog, or their names; columns outside ``attributes`` are left out altogether.
     hierarchies
         ``""``: none; ``"categories"``: Adult's own for its categories; ``"all"``: also that of age.
     discretize
         As in :class:`incrowd.comparisons.trial.Setup`.
+    together
+        Sets of attributes that are known together, each with k; none: all quasi-identifiers are.
+    protocol
+        How its rows are split, if not as those of other tables.
     """
 
     dataset: str
-    quasi_identifiers: str = "all"
-    attributes: str = "all"
+    quasi_identifiers: str | tuple[str, ...] = "all"
+    attributes: str | tuple[str, ...] = "all"
     hierarchies: str = ""
     discretize: str | None = None
+    together: tuple[tuple[str, ...], ...] = ()
+    protocol: Protocol | None = None
 
 
 @dataclass(frozen=True)
@@ -101,6 +107,8 @@ class Part:
         algorithm.
     usual
         Whether it is run when no part is named.
+    drawn
+        The labels that are drawn; all, if none is named.
     """
 
     name: str
@@ -111,6 +119,7 @@ class Part:
     rankings: tuple[tuple[str, ...], ...] = ()
     by_label: bool = False
     usual: bool = True
+    drawn: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,17 @@ def _blocks(found: Reproduction) -> Iterator[Block]:
 def _about(found: Reproduction) -> str:
     known = sum(cell.mean is not None for cell in found.cells)
     tables = len({used.name for used in found.tables})
-    return f"{counted(known, 'cell')} on {counted(tables, 'table')}; {found.setup.protocol}."
+    return f"{counted(known, 'cell')} on {counted(tables, 'table')}; {_protocol(found)}."
+
+
+def _protocol(found: Reproduction) -> str:
+    split: dict[str, list[str]] = {}
+    for name, protocol in found.protocols.items():
+        split.setdefault(protocol, []).append(name)
+    several = len(split) > 1
+    said = "; ".join(f"{', '.join(names)}: {protocol}" if several else protocol for protocol, names in split.items())
+    some = found.options.splits
+    return said if some is None else f"{said}, the first {counted(some, 'split')} of it"
 
 
 def _judgements(judged: tuple[Judged, ...]) -> Grid:
@@ -186,7 +196,9 @@ def _some(places: list[str]) -> str:
 
 def _measured(found: Reproduction) -> Iterator[str]:
     setup = found.setup
-    yield f"{setup.protocol}; only rows to learn from are released; the same splits for all methods; seed {setup.seed}."
+    yield (
+        f"{_protocol(found)}; only rows to learn from are released; the same splits for all methods; seed {setup.seed}."
+    )
     yield f"Feeding: {setup.feeding}. Suppressed and missing cells are missing."
     yield "Test rows are seen through the plan where a method generalizes, else as they are."
     cuts = {case.table.discretize for case in found.experiment.cases}

@@ -116,6 +116,8 @@ def pictures(found: Reproduction, part: Part) -> Iterator[Picture]:
     cells = [cell for cell in found.of_part(part) if cell.mean is not None]
     for label in dict.fromkeys(cell.label for cell in cells):
         own = [cell for cell in cells if cell.label == label]
+        if len({cell.k for cell in own}) == 1 or label not in (part.drawn or (label,)):
+            continue
         if part.by_label:
             yield _draw(found, part, label, own, "inducer")
             continue

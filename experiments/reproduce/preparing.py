@@ -16,6 +16,7 @@ from incrowd.comparisons.subject import Subject, discretized, understand_table
 from incrowd.comparisons.trial import Laboratory, Setup, Trial
 from incrowd.errors import ParameterError
 from incrowd.tables.hierarchies.read import adult_hierarchies
+from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 
@@ -33,6 +34,8 @@ class Options:
         Only these, each in place of the paper's learner of its kind.
     weka
         Weka's learners in place of ours, where there are some.
+    splits
+        Only so many of the protocol's splits, the first ones.
     seed, jobs
         As in :func:`incrowd.comparisons.run.compare`.
     """
@@ -43,8 +46,11 @@ class Options:
     weka: bool = False
     seed: int = 1
     jobs: int | None = None
+    splits: int | None = None
 
     def __post_init__(self) -> None:
+        if self.splits is not None and self.splits < 1:
+            raise ParameterError("splits must be a whole number of at least 1.")
         if self.jobs is not None and self.jobs < 1:
             raise ParameterError("jobs must be a whole number of at least 1.")
         if self.weka and self.learners:
@@ -70,6 +76,7 @@ class Options:
         words += [f"--parts {','.join(self.parts)}"] if self.parts else []
         words += [f"--learners {','.join(self.learners)}"] if self.learners else []
         words += ["--weka"] if self.weka else []
+        words += [f"--splits {self.splits}"] if self.splits else []
         words += [f"--seed {self.seed}"] if self.seed != 1 else []
         return " ".join(words)
 
@@ -135,8 +142,9 @@ def prepare(
     for table in tables:
         watch(Step(f"reading {table.dataset}"))
         subject = read_table(table, experiment, options, data, watch)
-        protocol = experiment.quick_protocol if options.quick else experiment.protocol
-        laboratory = Laboratory(subject, Setup(protocol, experiment.feeding, options.seed, table.discretize))
+        protocol = table.protocol or (experiment.quick_protocol if options.quick else experiment.protocol)
+        asked = Recipe(known_together=[{"columns": list(known)} for known in table.together])
+        laboratory = Laboratory(subject, Setup(protocol, experiment.feeding, options.seed, table.discretize, asked))
         benches.append(Bench(table, laboratory, _trials(experiment, options, table, cases, laboratory)))
     return Prepared(experiment, options, parts, cases, tuple(benches))
 
@@ -145,11 +153,11 @@ def read_table(table: Table, experiment: Experiment, options: Options, data: Pat
     """The table of a case, with the columns and rows that are used."""
     dataset = find_dataset(table.dataset)
     path = load(dataset.name, data, lambda said: watch(Step(said)))
-    used = dataset.quasi_identifiers(table.attributes)
+    used = named_columns(dataset, table.attributes)
     subject = understand_table(
         path,
         target=dataset.target,
-        quasi_identifiers=dataset.quasi_identifiers(table.quasi_identifiers),
+        quasi_identifiers=named_columns(dataset, table.quasi_identifiers),
         identifiers=[name for name in dataset.attributes if name not in used],
         numeric=dataset.numeric,
         hierarchies=_hierarchies(table, dataset),
@@ -159,6 +167,11 @@ def read_table(table: Table, experiment: Experiment, options: Options, data: Pat
         name=dataset.name,
     )
     return discretized(subject) if table.discretize == "before" else subject
+
+
+def named_columns(dataset: Dataset, names: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of a set of the catalog, or those that are named."""
+    return dataset.quasi_identifiers(names) if isinstance(names, str) else names
 
 
 def _hierarchies(table: Table, dataset: Dataset) -> dict[str, Hierarchy]:
@@ -180,7 +193,7 @@ def _trials(
                 wanted.setdefault((case.choice, k), {}).update(dict.fromkeys(learners))
     return tuple(
         Trial(choice, k, repetition, fold, tuple(learners))
-        for repetition, fold in laboratory.splits
+        for repetition, fold in list(laboratory.splits)[: options.splits]
         for (choice, k), learners in wanted.items()
     )
 

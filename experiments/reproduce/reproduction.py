@@ -54,6 +54,8 @@ class Reproduction:
         Our results beside what was printed.
     judged
         What the paper shows, and whether ours shows it, too.
+    protocols
+        How the rows of each data set are split.
     """
 
     experiment: Experiment
@@ -63,6 +65,7 @@ class Reproduction:
     facts: Mapping[str, object]
     setup: Setup
     tables: tuple[Used, ...]
+    protocols: dict[str, str]
 
     @classmethod
     def of(cls, prepared: Prepared, cells: Iterable[Cell], facts: Mapping[str, object]) -> Reproduction:
@@ -77,7 +80,9 @@ class Reproduction:
             for bench in prepared.benches
         )
         setup = prepared.benches[0].laboratory.setup
-        return cls(prepared.experiment, prepared.options, prepared.parts, tuple(cells), facts, setup, tuple(tables))
+        protocols = {bench.table.dataset: str(bench.laboratory.setup.protocol) for bench in prepared.benches}
+        made = prepared.experiment, prepared.options, prepared.parts, tuple(cells), facts, setup, tuple(tables)
+        return cls(*made, protocols)
 
     def of_part(self, part: Part) -> list[Cell]:
         """The cells of a part."""

@@ -189,6 +189,20 @@ def iack_hides_all_but_the_rarest(original, *arguments):
     return changed(original(*arguments), Hide, lambda hide: replace(hide, below=hide.below - 3))
 
 
+@plant(
+    f"{ROOM}.mutual_information.rare_combinations:common_cells",
+    BOTH,
+    method="iack",
+    on_rare="generalize",
+    **FEW,
+)
+def rare_combinations_show_one_cell_too_many(original, codes, *arguments):
+    """The groups of rare combinations are judged without their first attribute, which is shown all the same."""
+    shown = original(codes, *arguments)
+    shown[:, 0] = True
+    return shown
+
+
 @plant(IACC, (MEMORY,), method="iacc", **FEW)
 def iacc_drops_rows_instead_of_hiding_them(original, *arguments):
     """Rows of rare combinations are left out."""

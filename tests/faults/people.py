@@ -63,6 +63,7 @@ class Case:
     written: str = "csv"
     require: str | None = None
     boxes: str | None = None
+    on_rare: str | None = None
     hierarchies: bool = False
     at_most: int | None = None
     apart: str | None = None
@@ -80,7 +81,7 @@ class Case:
 
     def request(self, folder: Path) -> dict[str, Any]:
         """The arguments of the release, its input and its target in a folder."""
-        parameters = {name: getattr(self, name) for name in ("numeric", "boxes") if getattr(self, name)}
+        parameters = {name: getattr(self, name) for name in ("numeric", "boxes", "on_rare") if getattr(self, name)}
         known = self.known.split()
         request: dict[str, Any] = {
             "table": put(people(), folder / f"people.{self.given if self.engine != 'spark' else 'parquet'}"),

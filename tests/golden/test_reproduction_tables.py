@@ -10,6 +10,7 @@ from experiments.reproduce.evidence import Cell, Evidence, Value, printed_cells,
 from experiments.reproduce.iac import IAC
 from experiments.reproduce.kactus import KACTUS, ours_is_better, rivals_collapse
 from experiments.reproduce.kadet import KADET
+from experiments.reproduce.preparing import named_columns
 from incrowd.comparisons.choices import Choice
 from incrowd.comparisons.datasets.catalog import find_dataset
 from incrowd.comparisons.learners.catalog import find_learner
@@ -119,8 +120,9 @@ def test_every_experiment_names_what_exists(experiment):
         assert set(case.quick_ks) <= set(case.ks)
         assert isinstance(case.choice, Choice)
         dataset = find_dataset(case.table.dataset)
-        known = set(dataset.quasi_identifiers(case.table.quasi_identifiers))
-        assert known <= set(dataset.quasi_identifiers(case.table.attributes))
+        known = set(named_columns(dataset, case.table.quasi_identifiers))
+        assert known <= set(named_columns(dataset, case.table.attributes)) <= set(dataset.inputs)
+        assert set().union(*case.table.together) in (set(), known)
         assert {experiment.inducer(learner) for learner in case.learners} <= set(experiment.inducers.values())
     for learner in experiment.inducers:
         assert find_learner(learner).name == learner

@@ -12,4 +12,5 @@ def ways_of(name: str) -> list[dict[str, Any]]:
     """The parameters with which a method treats numbers or makes groups in another way, one after the other."""
     entry = METHODS[name]
     clusters = [{"groups": CLUSTERS}] if "groups" in entry.parameters else []
-    return [*({"numeric": numeric} for numeric in entry.numeric), *clusters] or [{}]
+    rare = [{"on_rare": "generalize"}] if "on_rare" in entry.parameters else []
+    return [*({"numeric": numeric} for numeric in entry.numeric), *clusters, *rare] or [{}]

@@ -56,7 +56,9 @@ class Hidden:
     ``owners`` has the person of each row; without it every row is one.
     """
 
-    def __init__(self, rows, nothing, sets, raised, strict, on_small, owners=None):
+    def __init__(self, rows, nothing, sets, raised, method, owners=None, labels=None):
+        strict, on_small = method.strict, method.on_small
+        self.generalizes, self.labels = getattr(method, "on_rare", "hide") == "generalize", labels
         self.owners = range(len(rows)) if owners is None else owners
         self.shown = [dict(row) for row in rows]
         self.hidden = [set() for _ in rows]
@@ -93,10 +95,52 @@ class Hidden:
                 return True
             left = [(self.size(members), codes) for codes, members in classes.items() if codes not in [*rare, blank]]
             rare += [codes for _, codes in sorted(left)[:1]]
+        if self.generalizes and rare:
+            together = [number for codes in {*rare, blank} for number in classes.get(codes, ())]
+            self.share(together, list(names), k + self.raised, [])
+            return True
         for number in (number for codes in rare for number in classes[codes]):
             self.hidden[number] |= set(names)
             self.shown[number] |= {name: self.nothing[name] for name in names}
         return bool(rare)
+
+    def share(self, group, names, k, before):
+        """Rows of a group show what they have in common: part it by the best attribute, then each part by the others.
+
+        ``before``: what the group shows already.
+        """
+        ways = []
+        for place, name in enumerate(names):
+            parts = {}
+            for number in group:
+                parts.setdefault(self.shown[number][name], []).append(number)
+            rest = parts.pop(self.nothing[name], [])
+            for value in [value for value, members in parts.items() if self.size(members) < k]:
+                rest += parts.pop(value)
+            while rest and parts and self.size(rest) < k and (self.strict or before):
+                rest += parts.pop(min(parts, key=lambda value: (self.size(parts[value]), value)))
+            if parts:
+                spread = [self.bits(members) for members in (rest, *parts.values())]
+                gain = round(self.bits(group) - sum(spread), 9)
+                ways.append((-gain, len(rest), place, rest, parts))
+        if not ways:
+            for number in group:
+                self.hidden[number] |= {name for name in names if self.shown[number][name] != self.nothing[name]}
+                self.shown[number] |= {name: self.nothing[name] for name in names}
+            return
+        _, _, place, rest, parts = min(ways, key=lambda way: way[:3])
+        name, others = names[place], names[:place] + names[place + 1 :]
+        for number in rest:
+            if self.shown[number][name] != self.nothing[name]:
+                self.hidden[number].add(name)
+                self.shown[number][name] = self.nothing[name]
+        for members in parts.values():
+            self.share(members, others, k, [*before, name])
+        if rest:
+            self.share(rest, others, k, before)
+
+    def bits(self, numbers):
+        return len(numbers) * entropy([self.labels[number] for number in numbers]) if numbers else 0.0
 
     def smallest(self, names):
         blank = tuple(self.nothing[name] for name in names)

@@ -50,7 +50,6 @@ class Hiding(TypedDict, total=False):
             "HID3 does not hide cells where that does not change the way in the tree.",
             Kind.FLAG,
             default=False,
-            command=_OF_PYTHON,
         ),
     ]
     nearest: Annotated[
@@ -59,7 +58,6 @@ class Hiding(TypedDict, total=False):
             "DROPP goes on where every other value is impossible, instead of deleting the row.",
             Kind.FLAG,
             default=False,
-            command=_OF_PYTHON,
         ),
     ]
     strict: Annotated[bool, Option("Publish nothing if an adversary still guesses a cell.", Kind.FLAG, default=False)]

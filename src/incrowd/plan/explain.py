@@ -153,6 +153,10 @@ def _by_values(plan: ReleasePlan, parts: int) -> list[str]:
         fate = "left out" if step.drop else "hidden"
         sentence = f"Combinations of {listed(step.names)} that fewer than {step.below:,} rows share are {fate}"
         more = f", and {counted(len(step.also), 'more combination')}" if step.also else ""
+        if not step.below:  # combinations by name
+            of, more = f"{counted(len(step.also), 'combination')} of {listed(step.names)}", ""
+            verb = "is" if len(step.hidden) == 1 else "are"
+            sentence = f"The rows of {of} are {fate}" if step.drop else f"In {of}, {listed(step.hidden)} {verb} {fate}"
         lines.append(f"{sentence}{more}: {counted(step.rows, 'row')}.")
     return lines
 

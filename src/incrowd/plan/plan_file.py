@@ -158,6 +158,7 @@ def _check(plan: ReleasePlan) -> None:
     hidden = [name for step in plan.hides for name in step.names]
     sound = all(name in plan.schema for name in plan.names)
     sound &= plan.link is None or plan.schema.person == plan.link
+    sound &= all(set(step.only) <= set(step.names) for step in plan.hides)
     sound &= set(hidden) <= set(plan.names) and {*plan.spread, *plan.counted} <= set(plan.names)
     sound = sound and all(_fits(form, plan.schema[name].type) for name in plan.names for form in plan.forms(name))
     for place in plan.places:
@@ -212,9 +213,9 @@ def _step_to_json(step: Step) -> dict[str, Any]:
             return {"is": "show", "names": list(names), "groups": [_group_to_json(group) for group in groups]}
         case Recode(columns):
             return {"is": "recode", "columns": {c.name: [_part_to_json(p) for p in c.parts] for c in columns}}
-        case Hide(names, below, also, drop, hidden):
+        case Hide(names, below, also, drop, hidden, only):
             rare = {"names": list(names), "below": below, "also": [list(codes) for codes in also]}
-            return {"is": "hide", **rare, "drop": drop, "rows": hidden}
+            return {"is": "hide", **rare, "drop": drop, "rows": hidden} | ({"only": list(only)} if only else {})
         case Spread(names):
             return {"is": "spread", "names": list(names)}
         case AsCounts(names, cuts, redraw, by_class=by_class):
@@ -248,7 +249,7 @@ def _step_from_json(data: dict[str, Any]) -> Step:
         case "hide":
             also = tuple(tuple(_count(code) for code in codes) for codes in data["also"])
             below, rows = _count(data["below"]), _count(data["rows"])
-            return Hide(_texts(data["names"]), below, also, bool(data["drop"]), rows)
+            return Hide(_texts(data["names"]), below, also, bool(data["drop"]), rows, _texts(data.get("only", [])))
         case "spread":
             return Spread(_texts(data["names"]))
         case "as counts":

@@ -198,6 +198,12 @@ class Hide:
     also: tuple[tuple[int, ...], ...] = ()
     drop: bool = False  # leave the rows out
     rows: int = 0  # how many rows are concerned
+    only: tuple[str, ...] = ()  # only these of ``names`` show nothing; all of them, if there are none here
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The attributes of which rare combinations show nothing."""
+        return self.only or self.names
 
 
 @dataclass(frozen=True)

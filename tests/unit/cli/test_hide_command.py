@@ -124,3 +124,17 @@ def test_a_line_of_the_list_that_is_no_cell(incrowd, tmp_path):
     assert status == 2
     assert "line 3" in err
     assert "xyzzy" not in err
+
+
+def test_nearest_spares_a_row_and_lean_spares_a_cell(incrowd, tmp_path):
+    (tmp_path / "alike.csv").write_text("a,b,ill\n" + 3 * "x,x,x\n" + 2 * "y,y,y\n" + 2 * "z,z,z\n")
+    rows = ("x,y,y,y", "y,x,x,x", "y,x,y,x", "x,x,y,y", "y,y,y,y", "y,x,x,z")
+    (tmp_path / "mixed.csv").write_text("\n".join(["a,b,c,ill", *rows, ""]))
+
+    def hidden(*words):
+        return json.loads(incrowd("hide", *words, "--dry-run", "--json")[1])
+
+    dropp, hid3 = (("alike.csv", "--cell", "4:ill", "--method", "dropp"), ("mixed.csv", "--cell", "1:ill"))
+    assert [hidden(*dropp, *more)["deleted"] for more in ((), ("--nearest",))] == [[4], []]
+    spared = [len(hidden(*hid3, "--method", "hid3", *more)["side_effects"]) for more in ((), ("--lean",))]
+    assert spared == [3, 2]

@@ -48,6 +48,13 @@ def test_the_page_is_written_with_its_pictures_and_told(asked, tmp_path):
         assert (path.parent / "plots" / "made.svg").read_text(encoding="utf-8") == "<svg></svg>"
 
 
+def test_sets_are_a_page_of_their_own(asked, tmp_path, monkeypatch):
+    monkeypatch.setattr("experiments.reproduce.command.run_sets", lambda *_: FOUND)
+    done = CliRunner().invoke(app, ["reproduce", "inference", "--parts", "sets", "--to", str(tmp_path)])
+    assert (done.exit_code, asked) == (0, [])
+    assert "`python -m experiments reproduce inference --parts sets`" in (tmp_path / "README.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize("option", [("--weka",), ("--parts", "2"), ("--dry-run",), ("--seed", "3")])
 def test_options_of_the_other_experiments_are_refused(asked, option):
     done = CliRunner().invoke(app, ["reproduce", "inference", *option])

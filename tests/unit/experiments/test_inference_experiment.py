@@ -8,6 +8,7 @@ from experiments.inference.attackers import attack_all
 from experiments.inference.experiment import measure
 from experiments.inference.page import exact_goals, targets_of
 from experiments.inference.scale import enlarged
+from experiments.inference.sets import QUICK, by_degree, cells_of_rows, curves, curves_told, degrees_told
 from experiments.inference.success import BLANK, CLAIMS, SUCCESS, Claim, Trial, Trials, against, try_all
 from experiments.inference.tables import CANCER, cancer_data, car_data
 from incrowd.hiding.secret import Status
@@ -111,3 +112,22 @@ def test_everything_is_measured_and_drawn(quick, people):
     assert {picture.name for picture in section.pictures} == drawn
     for heading in ("Table 5.2", "Table 5.3, Car", "Figure 5.7", "Suppression pattern, breast cancer", "Many cells"):
         assert f"**{heading}" in section.text(pictures=False)
+
+
+def test_sets_of_cells_are_counted_by_their_number_and_judged_by_half(quick):
+    cancer = quick[0]
+    rows = cells_of_rows(cancer, 9, 0)
+    assert [sum(cell.row == row for cell in rows) for row in dict.fromkeys(cell.row for cell in rows)] == [3, 3, 3]
+    lines = curves(cancer, QUICK, lambda _: None)
+    assert all(line[3] >= 3 and line[6] >= 6 for line in lines.values())
+    halved = {name: dict.fromkeys(QUICK.steps, 5.0 if name.startswith("e-") else 10.0) for name in lines}
+    assert curves_told("x", halved, QUICK)[-1].met
+    assert not curves_told("x", {name: {3: 1.0, 6: 1.0} for name in lines}, QUICK)[-1].met
+
+
+def test_a_degree_is_told_for_each_method(quick):
+    found = {degree: by_degree(quick[1], degree, 2, lambda _: None) for degree in (2, 3, 5, 7)}
+    assert all(0 <= one.hidden + one.deleted <= 100 for each in found.values() for one in each)
+    assert [row[:3] for row in degrees_told({"Car": found}, QUICK)[1].rows][::3] == [
+        ("Car", method, "hidden, %") for method in ("decp", "incp", "dropp")
+    ]

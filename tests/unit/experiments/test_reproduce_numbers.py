@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 
 from experiments.papers import by_case, printed
-from experiments.reproduce.document import Document, Grid, Shown, as_html, as_markdown, escaped
+from experiments.reproduce.document import Document, Grid, Picture, Shown, as_html, as_markdown, escaped
 from experiments.reproduce.evidence import (
     Cell,
     Evidence,
@@ -25,7 +26,29 @@ from experiments.reproduce.evidence import (
     shade,
 )
 from experiments.reproduce.experiment import ERROR, Part
-from experiments.reproduce.iac import beats_mondrian, is_faster, j48_loses_later, stays_close
+from experiments.reproduce.iac import (
+    beats_mondrian,
+    four_do_better,
+    further_helps,
+    generalized_stays,
+    j48_loses_later,
+    stays_close,
+)
+from experiments.reproduce.iac import (
+    falls_with_k as iac_falls_with_k,
+)
+from experiments.reproduce.iac_figures import (
+    Reached,
+    Suppressed,
+    around_two_are_unique,
+    figure_blocks,
+    information_differs_less,
+    is_faster,
+    largest_change,
+    largest_divergence,
+    sex_changes_little,
+    shows_more,
+)
 from experiments.reproduce.kactus import (
     KACTUS,
     falls_with_k,
@@ -34,10 +57,13 @@ from experiments.reproduce.kactus import (
     ours_is_better,
     rivals_collapse,
 )
-from experiments.reproduce.kadet import better_by, bumps, exposes_none, has_root, worst_confidence
+from experiments.reproduce.kadet import better_by, bumps, exposes_none, has_root, takes_seconds, worst_confidence
 from experiments.reproduce.page import beside_grid, marks_grid
 from experiments.reproduce.pictures import Lines, beside_chart
+from experiments.reproduce.tdr import better_than, nearer_than_nothing, sets_cost_less, stays_useful
+from experiments.reproduce.tdr_scaling import Scaled, scales_by_rows, scales_by_sets, scaling_blocks
 from experiments.reproduce.trees import Spans
+from experiments.scalability import Timed
 from incrowd.comparisons.trial import Result
 from incrowd.drawing.palette import DARK, PALETTE, page_style
 from incrowd.drawing.svg import standalone
@@ -266,8 +292,12 @@ def test_kadet_is_judged_by_errors_and_trees():
     assert has_root(Evidence((), (), {"spans id3": roots})).met
     assert not has_root(Evidence((), (), {"spans id3": (roots[0], Spans(1000, "sex", 2, 0.0))})).met
     assert worst_confidence(Evidence((), (), {"majority": 22654 / 30162})).met
+    timed = {"spans id3": (Spans(10, "x", 9, 0.0, 0.5),), "spans c45": (Spans(10, "x", 9, 0.0, 2.0),)}
+    assert takes_seconds(Evidence((), (), timed)).met
+    assert "C4.5 at most 2.00 s (printed 10 s, 5 times that)" in takes_seconds(Evidence((), (), timed)).figures
+    assert not takes_seconds(Evidence((), (), {**timed, "spans id3": (Spans(10, "x", 9, 0.0, 4.5),)})).met
     nothing = Evidence(())
-    assert {judge(nothing) for judge in (exposes_none, has_root, worst_confidence)} == {None}
+    assert {judge(nothing) for judge in (exposes_none, has_root, worst_confidence, takes_seconds)} == {None}
 
 
 def test_iac_is_judged_cell_by_cell():
@@ -283,12 +313,77 @@ def test_iac_is_judged_cell_by_cell():
     excused = pair("4", "Naive Bayes", 200, 70.0, 81.0)
     assert not stays_close(evidence(*good, *plain, *excused)).met
     assert stays_close(evidence(*good[:2], *plain, *excused)).met
-    slow, quick = (
-        Cell("8", "x", "J48", name, 5, (Result("m", 5, 0, 0, "c45", accuracy=0.8, release_seconds=seconds),))
-        for name, seconds in (("InfoGain Mondrian", 2.0), ("IACk", 1.0))
-    )
-    assert is_faster(Evidence.ours([slow, quick], {})).met
-    assert is_faster(Evidence.ours([slow], {})) is None
+    own = [*good, ("8", "x", "J48", "IACk", 1, 82.4), ("8", "x", "Logistic", "IACk", 1, 81.0)]
+    logistic = ("8", "x", "Logistic", "none", 1, 82.5)
+    assert generalized_stays(("J48",), ("Logistic",))(evidence(*own, *plain, logistic)).met
+    assert not generalized_stays(("Logistic",), ("J48",))(evidence(*own, *plain, logistic)).met
+    assert generalized_stays(("J48",), ("SVM",))(evidence(*own, *plain)) is None
+    rising = pair("8", "SVM", 10, 80.0, 81.0) + pair("8", "SVM", 20, 79.0, 81.5)
+    assert iac_falls_with_k(evidence(*rising)).figures == "in 1 of 2 lines; not SVM (InfoGain Mondrian) +0.50"
+    assert four_do_better(evidence(*pair("8", "SVM", 10, 80.0, 81.0), *pair("4", "SVM", 10, 80.5, 81.0))).met
+    assert four_do_better(evidence(*rising)) is None
+    further = [("8", "x", "SVM", "IACk, generalized further", k, mean) for k, mean in ((10, 80.5), (20, 78.9))]
+    assert further_helps(evidence(*rising, *further)).figures == "against IACk on average: SVM +0.20"
+    assert further_helps(evidence(*rising)) is None
+
+
+def iac_facts(**changed):
+    """Facts in which everything that the paper's text says holds."""
+    few, many = {"sex": 0.1, "race": 0.5, "native-country": 0.6, "age": 0.2}, {"sex": 0.1, "workclass": 0.11}
+    change = {**many, "marital-status": 0.12, "age": 0.1}
+    one = Suppressed(5, few, dict.fromkeys(few, 0.1), change, (7, 7), (0.6, 0.8))
+    seconds = {"IACk": ((2, 0.1), (5, 0.1)), "InfoGain Mondrian": ((2, 0.3), (5, 0.2))}
+    facts = {"sizes": ((1, 20), (980, 1000)), "rows": 1000, "suppressed": (one,), "seconds": seconds}
+    return {**facts, "reached": (Reached(0.05, 3, 4, 0.02),), **changed}
+
+
+def test_figures_of_iac_are_judged_on_all_rows():
+    judges = (around_two_are_unique, largest_divergence, largest_change, sex_changes_little, is_faster, shows_more)
+    good = Evidence((), (), iac_facts())
+    assert all(judge(good).met for judge in (*judges, information_differs_less))
+    assert {judge(Evidence(())) for judge in (*judges, information_differs_less)} == {None}
+    bad = {"sex": 0.9, "race": 0.1, "native-country": 0.1, "age": math.inf}
+    worse = Suppressed(5, bad, bad, bad, (7, 7), (0.6, 0.5))
+    slower = {"IACk": ((2, 0.4),), "InfoGain Mondrian": ((2, 0.3),)}
+    wrong = Evidence((), (), iac_facts(sizes=((1, 30), (970, 1000)), suppressed=(worse,), seconds=slower))
+    assert not any(judge(wrong).met for judge in judges)
+    blocks = list(figure_blocks(iac_facts(suppressed=(worse,))))
+    assert sum(isinstance(block, Picture) for block in blocks) == 4
+    cells = [cell.said for block in blocks if isinstance(block, Grid) for row in block.rows for cell in row]
+    assert {"infinite", "2.00", "60.0", "50.0"} <= set(cells)
+    assert not list(figure_blocks({}))
+
+
+def test_tdr_is_judged_table_by_table():
+    def cells(part, own, plain, removed, other):
+        place = (part, "top 5", "C4.5")
+        named = {
+            ("none", 1): plain,
+            ("attributes removed", 1): removed,
+            ("TDR", 5): own,
+            ("TDR by gain alone", 5): other,
+        }
+        return [(*place, name, k, mean) for (name, k), mean in named.items()]
+
+    good = evidence(*cells("adult", 83.0, 84.0, 80.0, 82.0), *cells("german-credit", 70.0, 71.0, 68.0, 69.5))
+    gain = better_than("TDR by gain alone")
+    assert stays_useful(good).figures == "against the table itself: Adult -1.00, German credit -1.00"
+    assert stays_useful(good).met
+    assert nearer_than_nothing(good).met
+    assert gain(good).met
+    bad = evidence(*cells("adult", 80.0, 84.0, 79.0, 82.0))
+    assert not any(judge(bad).met for judge in (stays_useful, nearer_than_nothing, gain))
+    assert {judge(evidence()) for judge in (stays_useful, nearer_than_nothing, gain, sets_cost_less)} == {None}
+    sets = [
+        ("sets", "x", "C4.5", name, 5, mean) for name, mean in (("TDR, their union", 80.0), ("TDR, three sets", 81.0))
+    ]
+    assert sets_cost_less(evidence(*sets)).figures == "+1.00 points on average, better or equal in 1 of 1 cells"
+    took = [Timed(rows, seconds, 9.0, 0.1, 1.0, 150) for rows, seconds in ((1000, 1.0), (10_000, 5.0))]
+    facts = {"by rows": tuple(Scaled(1, one) for one in took), "by sets": (Scaled(1, took[0]), Scaled(3, took[1]))}
+    assert scales_by_rows(Evidence((), (), facts)).met
+    assert not scales_by_sets(Evidence((), (), facts)).met
+    assert scales_by_sets(Evidence((), (), {})) is scales_by_rows(Evidence((), (), {})) is None
+    assert any(isinstance(block, Picture) for block in scaling_blocks(facts))
 
 
 def test_ranks_take_the_cases_that_have_all():

@@ -36,6 +36,8 @@ def test_a_release_is_timed_and_keeps_k(subject, tmp_path):
     assert found.smallest >= 150
     assert 0 < found.deciding < found.wall
     assert (tmp_path / "release.parquet").exists()
+    several = timed(expanded(subject, 1), tmp_path, "tdr", known_together=[(list(SEVEN[:2]), 9), (list(SEVEN[2:]), 9)])
+    assert several.smallest >= 9
 
 
 def test_the_printed_seconds_grow_as_we_say():

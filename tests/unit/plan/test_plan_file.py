@@ -297,13 +297,16 @@ def recoding_plan():
         )
     )
     hide = Hide(("age", "job"), 5, ((0, 2), (1, 1)), False, 2)
+    less = Hide(("age", "job"), 0, ((0, 0),), False, 1, ("job",))
     drop = Hide(("born",), 2, (), True, 2)
     table = (("age", "* 12", 0.25, None), ("job", "craft", 1, "infinite"))
     reasons = Reasons(
         "What was done", ("attribute", "refined", "gain", "D_N"), table, (("alpha", 0.125), ("k", (3, 4)))
     )
     known = KnownTogether((KnownSet(("age", "job"), 5), KnownSet(("born",), 2)))
-    return ReleasePlan("iack", (("strict", True),), known, schema, 14, (recode, hide, drop, Spread(("born",)), reasons))
+    return ReleasePlan(
+        "iack", (("strict", True),), known, schema, 14, (recode, hide, less, drop, Spread(("born",)), reasons)
+    )
 
 
 @pytest.mark.parametrize("name", ["plan.json", "plan.parquet"])
@@ -329,6 +332,7 @@ def test_a_plan_that_recodes_counts_and_explains_itself():
     assert (
         "Combinations of age and job that fewer than 5 rows share are hidden, and 2 more combinations: 2 rows." in told
     )
+    assert "In 1 combination of age and job, job is hidden: 1 row." in told
     assert "  attribute  refined  gain  D_N" in told
     assert "  age        * 12     0.25" in told
     assert "  alpha: 0.125" in told

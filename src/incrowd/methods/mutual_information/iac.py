@@ -30,157 +30,14 @@ import numpy.typing as npt
 
 import incrowd.measures.information as measures
 from incrowd.methods.method import INTERVALS, Population, check_choice, check_flag, check_not_negative
-from incrowd.methods.mutual_information.generalizing import (
-    TOLERANCE,
-    EquivalenceClasses,
-    Generalized,
-    LevelChoice,
-    Whole,
-    classes_of,
-    generalize,
-)
-from incrowd.plan.steps import Hide, Reasons, Step
+from incrowd.methods.mutual_information.generalizing import TOLERANCE, Generalized, LevelChoice, generalize
+from incrowd.methods.mutual_information.rare_combinations import ON_RARE, ON_SMALL, CombinationHiding
+from incrowd.plan.steps import Reasons, Step
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import KnownSet, Requirement
 
-ON_SMALL = ("suppress", "drop")
-Flags = npt.NDArray[np.bool_]
 COLUMNS = ("attribute", "level", "of", "I_N", "margin", "H", "I_N change", "D_N", "scale of I_N", "scale of D_N")
-
-
-class CombinationHiding:
-    """The combinations of a generalized table, and what is hidden of them so far.
-
-    ``raised``: combinations are rare below k and that many more rows; the promise is still k. ``strict``: whether the
-    rows that show nothing must be k as well, or none. ``on_small``: if they are fewer: ``"suppress"`` hides one more
-    combination, ``"drop"`` leaves them out. Where more than sizes is required no row is left out: shares are those of
-    the whole table.
-
-    ``hidden``: combinations x attributes: what was hidden, or left out. ``dropped``: the combinations left out.
-    ``steps``: what was done, in order. ``e_min``: rows of the largest combination that was hidden for being rare; 0 if
-    none was. ``smallest``: for each set the rows of the smallest combination that still shows something; None if there
-    is none.
-    """
-
-    def __init__(
-        self, generalized: Generalized, *, raised: int = 0, strict: bool = True, on_small: str = "suppress"
-    ) -> None:
-        self._generalized = generalized
-        self.raised = raised
-        self._strict = strict
-        self._on_small = on_small
-        self._rows = generalized.counts.sum(axis=1)
-        self._evidence, self._persons = generalized.evidence, generalized.persons
-        self.hidden: Flags = np.zeros(generalized.codes.shape, bool)
-        self.dropped: Flags = np.zeros(len(generalized.codes), bool)
-        self.steps: list[Hide] = []
-        self.e_min = 0
-        self.smallest: dict[KnownSet, int | None] = {}
-
-    @property
-    def rows_hidden(self) -> int:
-        """Rows of which something was hidden, without those left out."""
-        return int(self._rows[self.hidden.any(axis=1) & ~self.dropped].sum())
-
-    @property
-    def rows_dropped(self) -> int:
-        """Rows left out."""
-        return int(self._rows[self.dropped].sum())
-
-    @property
-    def next_raise(self) -> int | None:
-        """The smallest raise at which more is rare in some set; None if nothing is shown any more."""
-        gaps = [size - known.k for known, size in self.smallest.items() if size is not None]
-        return min(gaps) + 1 if gaps else None
-
-    def settle(self, sets: Sequence[KnownSet]) -> None:
-        """Hide what is rare in each set, in turn, until all of them are content.
-
-        Hiding for one set changes what the others count. It ends, because cells and rows only disappear.
-        """
-        content, turn = 0, 0
-        while content < len(sets):
-            content = 1 if self._treat(sets[turn]) else content + 1
-            turn = (turn + 1) % len(sets)
-
-    def classes(self, names: Sequence[str]) -> EquivalenceClasses:
-        """What rows show of some attributes as things are now, in classes."""
-        if not self.steps:
-            return self._generalized.classes(names)
-        columns = self._generalized.columns(names)
-        nothing = self._generalized.nothing[columns]
-        codes = np.where(self.hidden[:, columns], nothing, self._generalized.codes[:, columns])
-        return classes_of(codes, nothing, np.where(self.dropped, 0, self._rows), self._persons)
-
-    def _treat(self, known: KnownSet) -> bool:
-        """Hide or leave out what is rare in one set; False if there was nothing to do."""
-        classes = self.classes(known.names)
-        present = classes.sizes > 0
-        shown = present & ~classes.blank
-        large = classes.sizes >= known.k + self.raised
-        rare = shown & ~(large & self._allowed(classes, np.arange(len(large)), len(large)))
-        self.e_min = int(classes.sizes[rare].max(initial=self.e_min))
-        unseen = rare | (present & classes.blank)
-        too_few = self._strict and bool(unseen.any()) and not self._may_hide(classes, unseen, known.k)
-        drop = too_few and self._on_small == "drop" and self._sizes_decide
-        marked = rare | (present & classes.blank & drop)
-        if too_few and not drop:
-            marked |= self._more(classes, unseen, shown & ~rare, known.k)
-        left = classes.sizes[shown & ~marked]
-        self.smallest[known] = int(left.min()) if len(left) else None
-        if not marked.any():
-            return False
-        gone = self.dropped.copy()
-        self._mark(marked[classes.of], known.names, drop)
-        named = tuple(tuple(codes) for codes in classes.codes[marked & shown & large].tolist())
-        rows = int(self._rows[marked[classes.of] & ~gone].sum())
-        self.steps.append(Hide(known.names, known.k + self.raised, named, drop, rows))
-        return True
-
-    @property
-    def _sizes_decide(self) -> bool:
-        """Whether nothing is required beyond the size of a class, in rows or in persons."""
-        return self._evidence is None and (self._persons is None or self._persons.judge.counts_only)
-
-    def _allowed(self, classes: EquivalenceClasses, group: Whole, groups: int) -> Flags:
-        """Whether groups of classes may be released, but for their size; -1 is in no group."""
-        if self._sizes_decide:
-            return np.ones(groups, np.bool_)
-        of = np.where(self.dropped, -1, group[classes.of])
-        if self._persons is not None:
-            return self._persons.holds(of, groups)
-        assert self._evidence is not None
-        sizes = np.bincount(of[of >= 0], self._rows[of >= 0], groups).astype(np.int64)
-        return self._evidence.holds(np.arange(len(of)), of, sizes)
-
-    def _may_hide(self, classes: EquivalenceClasses, unseen: Flags, k: int) -> bool:
-        """Whether these classes may look alike, showing nothing."""
-        together = np.where(unseen, 0, -1)
-        if self._persons is None:
-            size = int(classes.sizes[unseen].sum())
-        else:
-            size = int(self._persons.sizes(np.where(self.dropped, -1, together[classes.of]), 1)[0])
-        return size >= k and bool(self._allowed(classes, together, 1)[0])
-
-    def _more(self, classes: EquivalenceClasses, unseen: Flags, among: Flags, k: int) -> Flags:
-        """Further classes to be hidden, the smallest first: one, two, four, ... until all that is hidden may be."""
-        places = np.flatnonzero(among)
-        places = places[np.argsort(classes.sizes[places], kind="stable")]
-        more, count = np.zeros_like(among), 1
-        while len(places):
-            more[places[:count]] = True
-            if count >= len(places) or self._may_hide(classes, unseen | more, k):
-                break
-            count *= 2
-        return more
-
-    def _mark(self, combinations: Flags, names: Sequence[str], drop: bool) -> None:
-        if drop:
-            self.dropped |= combinations
-            self.hidden[self.dropped] = True
-        else:
-            self.hidden[np.ix_(np.flatnonzero(combinations), self._generalized.columns(names))] = True
 
 
 @dataclass(frozen=True)
@@ -313,16 +170,21 @@ class IACk:
     on_small
         What to do, if strict, when they are fewer: ``"suppress"`` (default) hides the smallest combination that is
         left as well; ``"drop"`` leaves them out.
+    on_rare
+        What rare combinations show: nothing (``"hide"``, default, as in the paper's experiments), or what groups of
+        them have in common (``"generalize"``, as its authors suggest).
     """
 
     numeric: str = "interval"
     min_entropy: float = 0.0
     strict: bool = True
     on_small: str = "suppress"
+    on_rare: str = "hide"
 
     name: ClassVar[str] = "iack"
 
     def __post_init__(self) -> None:
+        check_choice("on_rare", self.on_rare, ON_RARE)
         check_choice("numeric", self.numeric, INTERVALS)
         check_not_negative("min_entropy", self.min_entropy)
         check_flag("strict", self.strict)
@@ -341,7 +203,7 @@ class IACk:
     ) -> tuple[Step, ...]:
         """Choose the levels, then hide what is rare."""
         generalized = generalize(population, requirement, self.numeric, self.min_entropy)
-        hiding = CombinationHiding(generalized, strict=self.strict, on_small=self.on_small)
+        hiding = CombinationHiding(generalized, strict=self.strict, on_small=self.on_small, on_rare=self.on_rare)
         hiding.settle(requirement.sets(generalized.names))
         changes = changes_of(generalized, hiding.hidden)
         recode = generalized.recode(generalized.still_shown(hiding.hidden))

@@ -195,7 +195,7 @@ def rare_rows(
 def hide_rows(table: EncodedTable, step: Hide, rows: npt.NDArray[np.intp]) -> EncodedTable:
     """The table with nothing shown of the step's attributes in these rows."""
     columns = dict(table.columns)
-    for name in step.names:
+    for name in step.hidden:
         codes = columns[name].codes.copy()
         codes[rows] = columns[name].missing_code
         columns[name] = replace(columns[name], codes=codes)

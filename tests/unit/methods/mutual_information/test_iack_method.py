@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import incrowd
 from incrowd.errors import ParameterError, SchemaError, ValuesError
 from incrowd.methods.mutual_information import generalizing
 from incrowd.methods.mutual_information.generalizing import classes_of, leaf_values, levels_of, nested_cuts
@@ -305,6 +306,45 @@ def test_iacc_relative_does_not_stop_at_an_attribute_of_one_value():
         assert facts["e_min"] == (0 if "one" in data else 1)
 
 
+RARE = {
+    "a": ["m"] * 10 + ["n"] * 5 + ["o", "o", "p", "p"],
+    "b": ["u"] * 6 + ["v", "v", "w", "w", "u", "u", "u", "w", "x", "u", "v", "u", "v"],
+    "c": ["y"] * 6 + ["y", "y", "n", "n", "n", "n", "n", "n", "y", "y", "n", "y", "n"],
+}
+
+
+def test_rare_combinations_show_what_a_group_of_them_has_in_common():
+    """Six rows of m and u are frequent. The others of m are a group, those of n as well; o and p are too few."""
+    people, requirement = population(RARE), KAnonymity(4)
+    assert [hide.rows for hide in decide(people, requirement)[1]] == [13]
+    steps, hides, facts = decide(people, requirement, IACk(on_rare="generalize"))
+    assert [(hide.below, hide.only, hide.rows) for hide in hides] == [(0, ("b",), 9), (0, (), 4)]
+    assert facts["rows hidden"] == 13
+    shown = people
+    for step in steps:
+        shown = (
+            shown.recode(step) if isinstance(step, Recode) else shown.hide(step) if isinstance(step, Hide) else shown
+        )
+    assert sorted(shown.combinations(("a", "b")).sizes.tolist()) == [4, 4, 5, 6]
+
+
+def test_groups_of_rare_combinations_keep_what_is_required_of_the_class(tmp_path):
+    """Both classes must be in every group; one that would have a single class is not shown."""
+    frame = pl.DataFrame(RARE)
+    for on_rare in ("hide", "generalize"):
+        made = incrowd.release(
+            frame,
+            quasi_identifiers=["a", "b"],
+            target="c",
+            k=3,
+            require="distinct-l=2",
+            method="iack",
+            parameters={"on_rare": on_rare},
+        )
+        classes = made.table.group_by("a", "b").agg(pl.col("c").n_unique(), pl.len())
+        assert (classes["c"].min(), made.verdict.passed) == (2, True)
+
+
 def test_a_target_is_needed():
     people = population({"a": ["x", "y"]})
     for method in (IACk(), IACc()):
@@ -340,5 +380,6 @@ def test_thresholds_have_ranges(wrong):
 
 
 def test_parameters_are_plain_data():
-    assert IACk().parameters() == {"numeric": "interval", "min_entropy": 0.0, "strict": True, "on_small": "suppress"}
-    assert IACc(delta_d=1).parameters() == {**IACk().parameters(), "delta_d": 1, "delta_c": 0.05, "scale": "relative"}
+    shared = {"numeric": "interval", "min_entropy": 0.0, "strict": True, "on_small": "suppress"}
+    assert IACk().parameters() == {**shared, "on_rare": "hide"}
+    assert IACc(delta_d=1).parameters() == {**shared, "delta_d": 1, "delta_c": 0.05, "scale": "relative"}
