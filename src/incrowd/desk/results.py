@@ -140,8 +140,9 @@ async def result(visit: Visit) -> Response:
     give += [_public_key(visit)] * (_signer(certificate) == _own_key(visit) != "")
     keep = [private / "report.html", private / "plan.json", private / "attacks.html"]
     plan = private / "plan.json"
-    explained, known = None, list(certificate.get("attributes") or {})
+    known = list(certificate.get("attributes") or {})
     groups: Answer | None = {}
+    explained: Answer | None = {}
     if release.is_file() and known:
         reference = visit.project.reference(release)
         groups = await visit.desk.asker.ask("groups", reference, known=known)
@@ -159,7 +160,7 @@ async def result(visit: Visit) -> Response:
         folder=path.parent.parent.name if path.parent.name == "recipient" else path.parent.name,
         attributes=_attributes(certificate),
         groups=groups,
-        explained=(explained or {}).get("lines") or [],
+        explained=None if explained is None else explained.get("lines") or [],
         keys=signing_keys(visit),
         words=shlex.join(["incrowd", *made[0].words]) if made else "",
         command=["verify", visit.project.word(visit.project.reference(release))] if release.is_file() else [],
@@ -339,7 +340,7 @@ async def history(visit: Visit) -> Response:
             releases.append({"reference": reference, "certificate": data})
     releases.sort(key=lambda one: str(one["certificate"].get("made")), reverse=True)
     folder = visit.project.folder / LEDGER
-    book = None
+    book: Answer | None = {}
     if folder.is_dir() and not folder.is_symlink():
         stamp = sorted((one.name, one.stat().st_mtime_ns) for one in folder.iterdir())
         book = await visit.desk.asker.ask("ledger", folder=LEDGER, stamp=stamp)

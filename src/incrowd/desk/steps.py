@@ -72,6 +72,7 @@ async def data(visit: Visit, written: FilledForm | None = None, error: str = "")
         facts=answer,
         error=error,
         waiting=answer is None and not error,
+        looking=answer is not None and preview is None,
         preview=preview if preview and "error" not in preview else None,
         shown=visit.field("cells") == "shown",
         fields=fields(READING, recipe.get("reading") or {}, written),
@@ -207,7 +208,7 @@ async def check_promise(visit: Visit) -> Response:
 def _promise_choices(visit: Visit) -> dict[str, list[str]]:
     from incrowd.tables.recipe_checks import preset_names
 
-    return {"preset": preset_names(), "population": [visit.project.word(one) for one in visit.project.tables()]}
+    return {"preset": [*preset_names()], "population": [visit.project.word(one) for one in visit.project.tables()]}
 
 
 async def checked(visit: Visit, recipe: Mapping[str, Any] | None = None) -> dict[str, Any]:
