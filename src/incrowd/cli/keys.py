@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ from incrowd.cli.shared import Json, print_json
 
 keys_app = typer.Typer(
     name="keys",
-    help="Make and show the keys that sign certificates.",
+    help="Make and show the keys that sign certificates, and sign with them.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -52,6 +53,25 @@ def show(
         typer.echo("There is no key yet. Make one: incrowd keys make NAME")
     for one in shown:
         _tell(one, json)
+
+
+@keys_app.command()
+def sign(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The private key: its name or file.")],
+    file: Annotated[Path, typer.Argument(metavar="RELEASE", help="The release; its certificate lies beside it.")],
+    json: Json = False,
+) -> None:
+    """Sign the certificate of a release that you have looked at. All that it states is recounted first.
+
+    Exit status 1: something does not hold, and nothing was signed. A release is signed once; `release --sign` signs
+    while it is made.
+    """
+    from incrowd.releases.certified.signing import sign_release
+    from incrowd.vocabulary.certificates import certificate_beside
+
+    certificate, verdict = sign_release(file, key)
+    data = {"certificate": str(certificate_beside(file)), "key_id": certificate["signature"]["key_id"]}
+    _tell({**data, "recounted": verdict.summary}, json)
 
 
 def _tell(data: dict[str, str], json: bool) -> None:

@@ -108,9 +108,12 @@ class Stopped(BaseException):
     """A signal asked the program to end."""
 
 
-def main(commands: typer.Typer = app) -> None:
-    """Run the command line; errors become one line on standard error, never a value of the table."""
-    speak_as_command()
+def main(commands: typer.Typer = app, *, desk: bool = False) -> None:
+    """Run the command line; errors become one line on standard error, never a value of the table.
+
+    ``desk``: a job of the desk, whose messages name its fields.
+    """
+    speak_as_command(desk=desk)
     try:
         with _own_words():
             _run(commands)

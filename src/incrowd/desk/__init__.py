@@ -2,6 +2,6 @@
 
 ``command`` starts it, ``server`` runs it, ``security`` guards it. A ``project`` is a folder whose files are the whole
 state, ``recipes`` are their text; ``forms`` are made from declared options; ``steps``, ``columns``, ``releasing``,
-``results`` and ``tools`` are the pages. Tables are read by other processes only: ``jobs`` run the command line,
-``asking`` asks ``facts``.
+``results`` and ``tools`` are the pages. Tables are read by other processes only: ``jobs`` run the command line, and
+``pace`` tells how long they take; ``asking`` asks ``facts``.
 """

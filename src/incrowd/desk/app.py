@@ -201,6 +201,8 @@ def step_to_change(error: str, message: str = "") -> str:
     """The step at which an error can be mended."""
     if error == "SchemaError" and ("person" in message.lower() or "repeats" in message):
         return "people"
+    if error == "VerificationError" and message.startswith("Not published"):  # unchanged columns tell too much
+        return "columns"
     if error == "ParameterError" and ("method" in message or "form" in message):
         return "method"
     return _STEP_OF.get(error, "release")

@@ -41,7 +41,7 @@ def main() -> None:
     try:
         from incrowd.cli.main import main as run
 
-        run()
+        run(desk=True)
         status = 0
     except SystemExit as ending:
         status = ending.code if isinstance(ending.code, int) else int(ending.code is not None)

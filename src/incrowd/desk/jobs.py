@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from incrowd.desk.pace import seconds_left, stages_of, usual_seconds
 from incrowd.desk.project import Project
 from incrowd.desk.security import RequestError
 from incrowd.tables.publishing.staging import sweep_abandoned
@@ -26,7 +27,7 @@ from incrowd.tables.publishing.staging import sweep_abandoned
 MOST_WAITING = 20
 _MOST_KEPT = 200  # jobs that are remembered
 _BY_SIGNAL = 128  # and more: the exit status of what a signal ended
-_UNWINDING = 1.2  # seconds until a job that was cancelled is killed: two in all
+_UNWINDING = 0.8  # seconds until a job that was cancelled is killed: two in all, also where the machine is busy
 WAITING, RUNNING, DONE, REFUSED, CANCELLED, INTERRUPTED = (
     *("waiting", "running", "done", "refused"),
     *("cancelled", "interrupted"),
@@ -48,20 +49,9 @@ class DeskJob:
 
     @property
     def stages(self) -> list[dict[str, Any]]:
-        """The stages so far, each with when it began and the last that was told of it."""
-        stages: list[dict[str, Any]] = []
-        for line in _lines(self.folder / "progress.jsonl"):
-            if "stage" not in line:
-                continue
-            name, _, far = str(line["stage"]).partition(": ")
-            if line.get("total"):
-                far, line["share"] = f"{line['done']} of {line['total']}", line["done"] / line["total"]
-                far += f", about {round(line['left'])} s left" if line.get("left") else ""
-                name = "comparing"
-            if not stages or stages[-1]["name"] != name:
-                stages.append({"name": name, "begun": line["at"]})
-            stages[-1] |= {"far": far, "share": line.get("share")}
-        return stages
+        """The stages so far; none before it has begun."""
+        process, end = _json(self.folder / "process.json"), (self.ending or {}).get("at", time.time())
+        return stages_of(_lines(self.folder / "progress.jsonl"), process["begun"], end) if process else []
 
     @property
     def refusal(self) -> dict[str, Any] | None:
@@ -127,6 +117,17 @@ class JobLine:
             return INTERRUPTED
         return DONE if ending["status"] == 0 or job.answer is not None else REFUSED
 
+    def left(self, job: DeskJob) -> float | None:
+        """About how many seconds a running job still takes; None if nothing tells it."""
+        stages = job.stages
+        if self.state(job) != RUNNING or not stages:
+            return None
+        alike = [one for one in self.all() if one.kind == job.kind and self.state(one) == DONE]
+        table = job.about.get("table")
+        last = next(iter([*(one for one in alike if one.about.get("table") == table), *alike]), None)
+        earlier, before = (last.stages, last.about.get("bytes")) if last else ([], None)
+        return seconds_left(stages, usual_seconds(job.kind, job.about.get("bytes"), earlier, before))
+
     def start(self, kind: str, title: str, words: Sequence[str], **about: Any) -> DeskJob:
         """Put a command in line."""
         if len(self._waiting) >= MOST_WAITING:
@@ -134,6 +135,7 @@ class JobLine:
         number = max((job.number for job in self.all()[:1]), default=0) + 1
         folder = self.folder / f"{number:04d}"
         folder.mkdir(mode=0o700)
+        about |= {"bytes": self.project.size(str(about.get("table", "")))}
         facts = {"kind": kind, "title": title, "words": list(words), "about": about, "requested_at": time.time()}
         (folder / "job.part").write_text(json.dumps(facts), encoding="utf-8")
         (folder / "job.part").replace(folder / "job.json")

@@ -126,6 +126,13 @@ class Project:
         facts = self.locate(reference).stat()
         return [reference, facts.st_size, facts.st_mtime_ns]
 
+    def size(self, reference: str) -> int | None:
+        """Bytes of the file of a table; None if it has none, or none yet."""
+        try:
+            return None if is_address(reference) else self.locate(reference).stat().st_size
+        except RequestError:
+            return None
+
     def files(self, endings: Sequence[str]) -> list[str]:
         """References of the files with these endings, packed ones too; nothing hidden, and not too deep."""
         kinds = (*endings, *(one + packed for one in endings for packed in PACKED))

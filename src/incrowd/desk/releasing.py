@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 from starlette.responses import Response
@@ -31,6 +32,7 @@ SECOND = declared([SecondTable])
 KEYS = declared([KeyedColumns], names=("key_file", "new_key"))
 FORMATS = (".csv", ".parquet", ".arrow", ".jsonl", ".arff", ".xlsx", ".sav", ".dta")
 LEDGER, SIGNING = "ledger", "keys/signing.pem"
+_PEM = b"-----BEGIN PRIVATE KEY-----"
 _MOST_SHOWN = 12  # columns that a sentence names
 
 
@@ -47,18 +49,35 @@ async def _second_tables(visit: Visit) -> dict[str, str]:
 
 async def _options(visit: Visit) -> tuple[list[Declared], dict[str, list[str]], dict[str, str]]:
     """What a release is asked for, what is offered for it, and the tables that may be released with this one."""
-    from incrowd.report.signature import keys_folder
-
-    keys = [visit.project.word(one) for one in visit.project.files((".pem", ".key"))]
-    named = sorted(one.stem for one in keys_folder().glob("*.key"))
     others = await _second_tables(visit)
     offered = {
-        "sign": [*named, *keys],
-        "key_file": keys,
+        "sign": signing_keys(visit),
+        "key_file": _key_files(visit, to_sign=False),
         "with_table": list(others),
         "key_column": list(visit.recipe()["columns"]),
     }
     return [*AT_RUN, *(KEYS if visit.named(*KEYED) else []), *(SECOND if others else [])], offered, others
+
+
+def _key_files(visit: Visit, *, to_sign: bool) -> list[str]:
+    """Keys of the project, those to sign with or the others; that of the ledger is the ledger's alone."""
+    files = [one for one in visit.project.files((".pem", ".key")) if not one.startswith(f"0/{LEDGER}/")]
+    return [visit.project.word(one) for one in files if _is_to_sign(visit.project.locate(one)) is to_sign]
+
+
+def _is_to_sign(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_PEM)) == _PEM
+    except OSError:
+        return False
+
+
+def signing_keys(visit: Visit) -> list[str]:
+    """Keys that certificates may be signed with: those that have a name, and those of the project."""
+    from incrowd.report.signature import keys_folder
+
+    return [*sorted(one.stem for one in keys_folder().glob("*.key")), *_key_files(visit, to_sign=True)]
 
 
 async def release(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
@@ -97,7 +116,8 @@ def _needs_target(recipe: dict[str, Any]) -> bool:
 async def make_key(visit: Visit) -> Response:
     """Make a pair of keys to sign certificates with, in the project."""
     (visit.project.folder / "keys").mkdir(mode=0o700, exist_ok=True)
-    job = visit.jobs.start("keys", "Make a key to sign with", ["keys", "make", SIGNING, "--json"], table=visit.table)
+    about = {"table": visit.table, "certificate": visit.field("file")}
+    job = visit.jobs.start("keys", "Make a key to sign with", ["keys", "make", SIGNING, "--json"], **about)
     return visit.to("job", number=str(job.number))
 
 

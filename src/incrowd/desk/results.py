@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import shlex
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,13 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from incrowd.desk.app import Visit, step_to_change
 from incrowd.desk.asking import Answer
 from incrowd.desk.jobs import DONE, LIVE, DeskJob
-from incrowd.desk.releasing import LEDGER, SIGNING
+from incrowd.desk.pace import time_words
+from incrowd.desk.releasing import LEDGER, SIGNING, signing_keys
 from incrowd.desk.security import REPORT_CSP, RequestError
 from incrowd.drawing.markup import Html, element, text, texts
 from incrowd.drawing.page import bullets, head, page, pairs, section, standing, table
 from incrowd.drawing.wording import Tone
+from incrowd.errors import IncrowdError
 
 _MADE = ("releases", "models", "hidden", "comparisons", "risk")
 """Folders of the project whose files are given out; everything else stays where it is."""
@@ -38,7 +39,7 @@ async def job(visit: Visit) -> Response:
         table=_table_of(visit, one),
         job=one,
         state=state,
-        stages=_stages(one),
+        **_how_far(visit, one),
         refusal=refusal,
         step=step,
         answer=one.answer,
@@ -58,21 +59,14 @@ def _table_of(visit: Visit, one: DeskJob) -> str:
     return reference
 
 
-def _stages(one: DeskJob) -> list[dict[str, Any]]:
-    """Stages, with the seconds each took."""
-    stages = one.stages
-    end = (one.ending or {}).get("at", time.time())
-    ends = [*(stage["begun"] for stage in stages), end][1:]
-    return [{**stage, "seconds": max(0.0, until - stage["begun"])} for stage, until in zip(stages, ends, strict=True)]
-
-
 def _next(one: DeskJob, state: str) -> dict[str, str] | None:
     """Where to go when it is done."""
     about = one.about
     if state != DONE:
         return None
-    if one.kind == "release":
-        return {"path": "result", "words": "See the result", "query": f"file={_quoted(about['certificate'])}"}
+    if one.kind in ("release", "sign") or (one.kind == "keys" and about.get("certificate")):
+        words = {"release": "See the result", "sign": "Back to the result", "keys": "Choose it to sign with"}[one.kind]
+        return {"path": "result", "words": words, "query": f"file={_quoted(about['certificate'])}"}
     if one.kind == "demo":
         return {"path": "data", "words": "Begin with this table", "query": f"table={_quoted(about['table'])}"}
     if one.kind == "keys":
@@ -92,8 +86,17 @@ def _quoted(word: str) -> str:
 async def job_state(visit: Visit) -> Response:
     """The same for the script of the page."""
     one = visit.jobs.find(visit.field("number"))
-    stages = [{key: stage.get(key) for key in ("name", "far", "share", "seconds")} for stage in _stages(one)]
-    return visit.json({"state": visit.jobs.state(one), "live": visit.jobs.state(one) in LIVE, "stages": stages})
+    state = visit.jobs.state(one)
+    return visit.json({"state": state, "live": state in LIVE, **_how_far(visit, one)})
+
+
+def _how_far(visit: Visit, one: DeskJob) -> dict[str, Any]:
+    """Its stages, the share of its time that is over, and what is left in words."""
+    stages, left = one.stages, visit.jobs.left(one)
+    if left is None:
+        return {"stages": stages, "share": None, "left": ""}
+    over = sum(stage["seconds"] for stage in stages)
+    return {"stages": stages, "share": over / (over + left), "left": f"{time_words(left)} left"}
 
 
 async def cancel(visit: Visit) -> Response:
@@ -128,17 +131,18 @@ async def result(visit: Visit) -> Response:
     path, certificate = _certificate(visit)
     private = path.parent.parent / "private"
     release = path.with_name(path.name.removesuffix(_CERTIFICATE))
-    made = [one for one in visit.jobs.all() if one.about.get("certificate") == visit.field("file")]
+    releases = (one for one in visit.jobs.all() if one.kind == "release")
+    made = [one for one in releases if one.about.get("certificate") == visit.field("file")]
     table_ = _table_of(visit, made[0]) if made else ""
     stem = release.name.partition(".")[0]
     beside = release.parent.glob(f"{glob.escape(stem)}.*") if path.parent.name == "recipient" else ()  # groups, events
     give = [*dict.fromkeys([release, path, *sorted(beside)])]
-    public = visit.project.folder / f"{SIGNING}.pub"
-    give += [public] * ("signature" in certificate)
+    give += [_public_key(visit)] * (_signer(certificate) == _own_key(visit) != "")
     keep = [private / "report.html", private / "plan.json", private / "attacks.html"]
     plan = private / "plan.json"
-    explained, known = None, list(certificate.get("attributes") or {})
+    known = list(certificate.get("attributes") or {})
     groups: Answer | None = {}
+    explained: Answer | None = {}
     if release.is_file() and known:
         reference = visit.project.reference(release)
         groups = await visit.desk.asker.ask("groups", reference, known=known)
@@ -156,10 +160,42 @@ async def result(visit: Visit) -> Response:
         folder=path.parent.parent.name if path.parent.name == "recipient" else path.parent.name,
         attributes=_attributes(certificate),
         groups=groups,
-        explained=(explained or {}).get("lines") or [],
+        explained=None if explained is None else explained.get("lines") or [],
+        keys=signing_keys(visit),
         words=shlex.join(["incrowd", *made[0].words]) if made else "",
         command=["verify", visit.project.word(visit.project.reference(release))] if release.is_file() else [],
     )
+
+
+def _public_key(visit: Visit) -> Path:
+    return visit.project.folder / f"{SIGNING}.pub"
+
+
+def _own_key(visit: Visit) -> str:
+    """What the key that was made at the desk is called in certificates; nothing, if there is none."""
+    from incrowd.report.signature import public_key
+
+    try:
+        return public_key(_public_key(visit)).id
+    except IncrowdError:
+        return ""
+
+
+def _signer(certificate: dict[str, Any]) -> str:
+    """What the key that signed is called; nothing, if none did. A certificate may be a stranger's."""
+    signature = certificate.get("signature")
+    return str(signature.get("key_id", "")) if isinstance(signature, dict) else ""
+
+
+async def sign(visit: Visit) -> Response:
+    """Sign the certificate of a release, as a job that recounts it first."""
+    path, _ = _certificate(visit)
+    key, release = visit.field("key"), path.with_name(path.name.removesuffix(_CERTIFICATE))
+    if key not in signing_keys(visit):
+        raise RequestError(400, "Choose a key to sign with. There is none? Make one under “Before you sign”.")
+    words = ["keys", "sign", "--json", "--", key, visit.project.word(visit.project.reference(release))]
+    about = {"table": visit.table if visit.field("table") else "", "certificate": visit.field("file")}
+    return visit.to("job", number=str(visit.jobs.start("sign", f"Sign {release.name}", words, **about).number))
 
 
 def _file(visit: Visit, path: Path) -> dict[str, Any]:
@@ -210,8 +246,7 @@ async def attack(visit: Visit) -> Response:
 def _given_out(visit: Visit) -> Path:
     path = visit.project.locate(visit.field("file"))
     allowed = [visit.project.folder / one for one in _MADE]
-    is_public = path == visit.project.folder / f"{SIGNING}.pub"
-    if not (is_public or any(path.is_relative_to(one) for one in allowed)):
+    if not (path == _public_key(visit) or any(path.is_relative_to(one) for one in allowed)):
         raise RequestError(403, "The desk gives out only what it made.")
     return path
 
@@ -266,6 +301,9 @@ def received_page(name: str, certificate: dict[str, Any]) -> str:
         "Made": text(str(certificate.get("made", ""))),
         "Responsible": text(str(certificate.get("responsible") or "not stated")),
     }
+    if key := _signer(certificate):
+        facts["Signed by the key"] = text(key)
+        commands.insert(1, ("Check who signed it", f"incrowd verify {shlex.quote(name)} --signed-by THEIR-KEY.pub"))
     parts: list[Html] = [
         head("You received a release", f"{name}, with its certificate {name}{_CERTIFICATE}"),
         standing(str(certificate.get("statement", "")), Tone.GOOD),
@@ -302,7 +340,7 @@ async def history(visit: Visit) -> Response:
             releases.append({"reference": reference, "certificate": data})
     releases.sort(key=lambda one: str(one["certificate"].get("made")), reverse=True)
     folder = visit.project.folder / LEDGER
-    book = None
+    book: Answer | None = {}
     if folder.is_dir() and not folder.is_symlink():
         stamp = sorted((one.name, one.stat().st_mtime_ns) for one in folder.iterdir())
         book = await visit.desk.asker.ask("ledger", folder=LEDGER, stamp=stamp)
@@ -326,6 +364,7 @@ PAGES = {
     ("POST", "/job/again"): again,
     ("GET", "/result"): result,
     ("POST", "/attack"): attack,
+    ("POST", "/sign"): sign,
     ("GET", "/download"): download,
     ("GET", "/report"): report,
     ("GET", "/drawing"): drawing,

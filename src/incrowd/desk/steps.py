@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
@@ -71,6 +72,7 @@ async def data(visit: Visit, written: FilledForm | None = None, error: str = "")
         facts=answer,
         error=error,
         waiting=answer is None and not error,
+        looking=answer is not None and preview is None,
         preview=preview if preview and "error" not in preview else None,
         shown=visit.field("cells") == "shown",
         fields=fields(READING, recipe.get("reading") or {}, written),
@@ -161,10 +163,7 @@ async def save_people(visit: Visit) -> Response:
 
 async def promise(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
     """What is promised, and whether this table can keep it."""
-    from incrowd.tables.recipe_checks import preset_names
-
     recipe = visit.recipe()
-    files = [visit.project.word(one) for one in visit.project.tables()]
     target = next(iter(visit.named(Role.TARGET)), "")
     columns = visit.named(Role.SENSITIVE, Role.TARGET)
     person = next(iter(visit.named(Role.PERSON)), "")
@@ -176,7 +175,7 @@ async def promise(visit: Visit, written: FilledForm | None = None, error: str = 
         k=(written.texts.get("k") if written else None) or recipe.get("k") or 10,
         k_error=written.errors.get("k", "") if written else "",
         sensitive=recipe.get("class_sensitive"),
-        fields=fields(PROMISE, recipe, written, {"preset": preset_names(), "population": files}),
+        fields=fields(PROMISE, recipe, written, _promise_choices(visit)),
         columns=columns,
         reach=reach,
         **await checked(visit),
@@ -186,11 +185,7 @@ async def promise(visit: Visit, written: FilledForm | None = None, error: str = 
 
 async def save_promise(visit: Visit) -> Response:
     """Ask for it."""
-    from incrowd.tables.recipe_checks import preset_names
-
-    files = [visit.project.word(one) for one in visit.project.tables()]
-    offered = {"preset": preset_names(), "population": files}
-    written = read_form([*SIZE, *PROMISE], visit.form, offered)
+    written = read_form([*SIZE, *PROMISE], visit.form, _promise_choices(visit))
     if written.errors:
         return await promise(visit, written)
     try:
@@ -200,12 +195,28 @@ async def save_promise(visit: Visit) -> Response:
     return visit.to("promise" if visit.field("stay") else "method", table=visit.table)
 
 
-async def checked(visit: Visit) -> dict[str, Any]:
+async def check_promise(visit: Visit) -> Response:
+    """The same for the script of the page, while fields are filled in: nothing is kept."""
+    written = read_form([*SIZE, *PROMISE], visit.form, _promise_choices(visit))
+    if written.errors:
+        name, message = next(iter(written.errors.items()))
+        return visit.json({"error": "ParameterError", "message": f"{name.replace('_', ' ').capitalize()}: {message}"})
+    asked = await checked(visit, changed(visit.recipe(), [*SIZE, *PROMISE], written))
+    return visit.json(asked["check"] or {"waiting": True})
+
+
+def _promise_choices(visit: Visit) -> dict[str, list[str]]:
+    from incrowd.tables.recipe_checks import preset_names
+
+    return {"preset": [*preset_names()], "population": [visit.project.word(one) for one in visit.project.tables()]}
+
+
+async def checked(visit: Visit, recipe: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Whether a release by the recipe is possible, and at which step it can be mended if not."""
     if not visit.named(Role.QUASI_IDENTIFIER):
         message = "No column is a quasi-identifier yet: what could somebody know of a person?"
         return {"check": {"error": "SchemaError", "message": message, "step": "columns"}}
-    text = recipe_text(visit.recipe())
+    text = recipe_text(visit.recipe() if recipe is None else recipe)
     answer = await visit.ask("check", recipe=visit.project.recipe_word(visit.table), text=text)
     if answer is not None and "error" in answer:
         answer = {**answer, "step": step_to_change(answer["error"], answer["message"])}
@@ -278,6 +289,7 @@ PAGES = {
     ("POST", "/people"): save_people,
     ("GET", "/promise"): promise,
     ("POST", "/promise"): save_promise,
+    ("POST", "/promise/check"): check_promise,
     ("GET", "/method"): method,
     ("POST", "/method"): save_method,
 }

@@ -142,6 +142,28 @@ def test_signed_releases():
     assert run("verify", "out.csv").exit_code == 0  # without a key nobody can tell
 
 
+def test_a_release_is_signed_after_it_was_looked_at():
+    made()
+    for name in ("office", "other.key"):
+        run("keys", "make", name)
+    path, before = Path("out.csv.certificate.json"), Path("out.csv.certificate.json").read_bytes()
+    rows = Path("out.csv").read_bytes()
+    Path("out.csv").write_bytes(rows.replace(b"\n", b"\n\n", 1))
+    assert run("keys", "sign", "office", "out.csv").exit_code != 0
+    Path("out.csv").write_bytes(rows)
+    path.write_text(before.decode().replace('"released": ', '"released": 1', 1))
+    assert run("keys", "sign", "office", "out.csv").exit_code != 0  # a count that is not true is not signed
+    assert "signature" not in json.loads(path.read_text())
+    path.write_bytes(before)
+    done = run("keys", "sign", "office", "out.csv")
+    assert done.exit_code == 0, done.output
+    assert "is what its certificate says" in done.stdout
+    assert run("verify", "out.csv", "--signed-by", "office").exit_code == 0
+    assert {**json.loads(before), "signature": 0} == {**json.loads(path.read_text()), "signature": 0}
+    assert run("keys", "sign", "other.key", "out.csv").exit_code != 0  # once
+    assert run("verify", "out.csv", "--signed-by", "office").exit_code == 0
+
+
 def test_a_key_that_is_none_stops_the_release_before_any_work():
     Path("a.key").write_text("x")
     Path("a.key").chmod(0o600)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,13 @@ from incrowd.desk.security import Gate, Guard
 from unit.desk.conftest import ORIGIN, PORT, Browser
 
 REFUSED = range(400, 500)
+
+
+def test_there_are_eighty_attacks_at_least() -> None:
+    """Each case of each test of this file is one script; whoever narrows them notices."""
+    tests = [one for name, one in globals().items() if name.startswith("test_") and "eighty" not in name]
+    marks = [[mark for mark in getattr(one, "pytestmark", ()) if mark.name == "parametrize"] for one in tests]
+    assert sum(math.prod(len(list(mark.args[1])) for mark in own) for own in marks) >= 80
 
 
 def is_untouched(folder: Path) -> bool:

@@ -38,7 +38,43 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def test_desk_and_command_line_make_the_same_plan(browser: Browser, folder: Path) -> None:
+WATCHER = """
+import os, sys
+
+def tell(line):
+    with open({log!r}, "a") as file:
+        file.write(f"{{line}}\\n")
+
+def hear(event, facts):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.sendmsg"):
+        tell(f"{{event}} {{facts[1:] if event.startswith('socket.connect') else facts}}")
+
+sys.addaudithook(hear)
+tell("watched " + " ".join(sys.orig_argv))
+"""
+
+
+@pytest.fixture
+def outbound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What every process of a test, and all that they start, asks of the network: a line for each."""
+    place, log = tmp_path / "watcher", tmp_path / "outbound.txt"
+    place.mkdir()
+    (place / "sitecustomize.py").write_text(WATCHER.format(log=str(log)), encoding="utf-8")
+    monkeypatch.syspath_prepend(place)
+    monkeypatch.setenv("PYTHONPATH", str(place))
+    return log
+
+
+def asked_elsewhere(log: Path, *watched: str) -> list[str]:
+    """Lines about other machines; these processes were among those that were watched."""
+    lines = log.read_text(encoding="utf-8").splitlines()
+    own = [line for line in lines if line.startswith("watched ")]
+    assert all(any(word in line for line in own) for word in watched), own
+    return [line for line in lines if line not in own and "127.0.0.1" not in line]
+
+
+def test_desk_and_command_line_make_the_same_plan(browser: Browser, folder: Path, outbound: Path) -> None:
+    """And the job asks nothing of the network, nor does any process that it starts."""
     write_recipe(folder)
     page = browser.done(browser.post("/release", {"table": TABLE, "format": ".csv", "seed": "7"}))
     assert "See the result" in page
@@ -49,6 +85,8 @@ def test_desk_and_command_line_make_the_same_plan(browser: Browser, folder: Path
     made = folder / "releases" / "people-1"
     assert read_plan(made / "private" / "plan.json") == read_plan(folder / "own.json")
     assert (made / "recipient" / "people.csv").read_bytes() == (folder / "own.csv").read_bytes()
+    assert "data-again" not in browser.settled("/columns", table=TABLE)
+    assert asked_elsewhere(outbound, "incrowd.desk.child", "incrowd.desk.facts") == []
 
 
 def start_long(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -92,6 +130,30 @@ def test_a_job_that_was_killed_is_interrupted_and_can_be_started_again(
     again = browser.post("/job/again", {"number": str(job.number)})
     assert "Begin with this table" in browser.done(again)
     assert (folder / "demo-patients" / "patients.csv").is_file()
+
+
+@pytest.mark.slow
+def test_a_comparison_that_was_killed_goes_on_where_it_stopped(browser: Browser, folder: Path) -> None:
+    write_recipe(folder)
+    fields = {"table": TABLE, "methods": "mondrian", "k": "5", "learners": "c45"}
+    answer = browser.post("/compare", fields)
+    job = browser.desk.jobs.all()[0]
+    wait_until(lambda: any(1 < one["done"] < one["total"] for one in trials(job.folder)))
+    os.killpg(json.loads((job.folder / "process.json").read_text())["pid"], signal.SIGKILL)
+    assert "it goes on where it stopped" in browser.done(answer)
+    done = max(one["done"] for one in trials(job.folder))
+    page = browser.done(browser.post("/job/again", {"number": str(job.number)}))
+    assert "Recommendation" in page
+    later = browser.desk.jobs.all()[0]
+    assert trials(later.folder)[0]["done"] >= done
+    assert later.about["folder"] == job.about["folder"]
+
+
+def trials(folder: Path) -> list[dict[str, Any]]:
+    """How far a comparison was, line by line."""
+    file = folder / "progress.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return [one for one in map(json.loads, lines) if one.get("total")]
 
 
 def test_a_job_of_a_desk_that_died_reads_interrupted(folder: Path) -> None:
@@ -183,7 +245,7 @@ def test_killed_at_any_moment_nothing_half_written_is_left(folder: Path, seed: i
         assert checked.returncode == 0
 
 
-def test_one_desk_for_a_folder_and_a_second_start_opens_it_again(folder: Path) -> None:
+def test_one_desk_for_a_folder_and_a_second_start_opens_it_again(folder: Path, outbound: Path) -> None:
     first = Process(folder)
     old = first.client()
     second = Process(folder)
@@ -193,6 +255,7 @@ def test_one_desk_for_a_folder_and_a_second_start_opens_it_again(folder: Path) -
     assert second.client().get("/").status_code == 200
     assert old.get("/").status_code == 200
     first.end()
+    assert asked_elsewhere(outbound, "incrowd desk") == []
 
 
 def test_the_idle_server_has_loaded_nothing_heavy_and_is_small(folder: Path) -> None:

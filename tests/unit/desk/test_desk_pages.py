@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,7 +55,7 @@ def test_the_whole_way(browser: Browser, folder: Path) -> None:
     data = browser.settled("/data", table=TABLE)
     assert "incrowd inspect people.csv --recipe people.csv.recipe.yaml" in data
     assert read_recipe(folder / "people.csv.recipe.yaml").k == 10
-    masked = browser.get("/data", table=TABLE).text
+    masked = browser.settled("/data", table=TABLE)
     assert "masked" in masked
     assert "<td>21</td>" not in masked
     assert "<td>21</td>" in browser.settled("/data", table=TABLE, cells="shown")
@@ -123,6 +124,18 @@ def test_what_a_table_cannot_promise_is_told_before_anything_is_tried(browser: B
         (folder / "people.csv.recipe.yaml").write_text(f'{recipe}require: ["{word} on ill"]\n', encoding="utf-8")
         return browser.settled("/promise", table=TABLE)
 
+    def checked(word: str, k: str = "5") -> Any:
+        """What the script of the page asks while fields are filled in."""
+        answers: list[Any] = []
+
+        def is_there() -> bool:
+            form = {"table": TABLE, "k": k, "require": f"{word} on ill"}
+            answers.append(browser.post("/promise/check", form).json())
+            return "waiting" not in answers[-1]
+
+        wait_until(is_there)
+        return answers[-1]
+
     page = promised("distinct-l=2")
     assert "This table has 200 rows, so no k above that" in page
     cells = re.search(r'<th scope="row">ill</th>((?:<td class="number">[\d.]+</td>)+)', page)
@@ -133,8 +146,10 @@ def test_what_a_table_cannot_promise_is_told_before_anything_is_tried(browser: B
         (f"entropy-l={mixed}", f"entropy-l={float(mixed) + 0.0002:.4f}"),
         (f"alpha={share}", f"alpha={float(share) - 0.0002:.4f}"),
     ):
-        assert "is impossible" not in promised(kept)
-        assert "is impossible" in promised(beyond)
+        assert checked(kept)["possible"]
+        assert "is impossible" in checked(beyond)["message"]
+    assert checked("distinct-l=2", k="many")["message"].startswith("K: ")
+    assert "distinct-l=2 on ill" in (folder / "people.csv.recipe.yaml").read_text(encoding="utf-8")  # nothing was kept
 
 
 @pytest.mark.parametrize(
@@ -144,6 +159,7 @@ def test_what_a_table_cannot_promise_is_told_before_anything_is_tried(browser: B
         ("SchemaError", "No quasi-identifier is named", "columns"),
         ("SchemaError", "Rows are not persons here: the identifier repeats", "people"),
         ("RequirementError", "", "promise"),
+        ("VerificationError", "Not published: ward gives back sex.", "columns"),
         ("ParameterError", "the method kactus needs a target", "method"),
         ("LedgerError", "", "release"),
     ],
@@ -267,6 +283,9 @@ def test_the_page_for_the_recipient_is_made_from_the_certificate() -> None:
     assert "incrowd verify people.csv" in page
     assert "1,200" in page
     assert "transformed" in page
+    assert "--signed-by" not in page
+    assert "--signed-by" in received_page("people.csv", {"signature": {"key_id": "4f7e"}})
+    assert "--signed-by" not in received_page("people.csv", {"signature": "<b>"})
 
 
 @pytest.mark.parametrize(
@@ -311,13 +330,16 @@ def test_a_key_is_made_and_signs(browser: Browser, folder: Path, monkeypatch: py
     offer = browser.settled("/release", table=TABLE)
     assert "<option>keys/signing.pem</option>" in offer
     assert "Make a key to sign with" not in offer
-    certificates = []
-    for number, sign in enumerate(("", "keys/signing.pem"), 1):
-        browser.done(browser.post("/release", {"table": TABLE, "format": ".csv", "sign": sign}))
-        certificate = f"0/releases/people-{number}/recipient/people.csv.certificate.json"
-        certificates.append(browser.settled("/result", file=certificate))
-    assert "Release once more, and choose a key" in certificates[0]
-    assert "The certificate is signed." in certificates[1]
+    browser.done(browser.post("/release", {"table": TABLE, "format": ".csv"}))
+    certificate = "0/releases/people-1/recipient/people.csv.certificate.json"
+    assert "The certificate is not signed" in browser.settled("/result", file=certificate)
+    fields = {"table": TABLE, "file": certificate}
+    assert browser.post("/sign", {**fields, "key": "people.csv"}).status_code == 400
+    assert "Back to the result" in browser.done(browser.post("/sign", {**fields, "key": "keys/signing.pem"}))
+    signed = browser.settled("/result", file=certificate)
+    assert "The certificate is signed, by the key" in signed
+    assert "signing.pem.pub" in signed
+    assert "Recount it, and sign" not in signed
     assert browser.get("/download", file="0/keys/signing.pem.pub").content.startswith(b"Ed25519")
     assert browser.get("/download", file="0/keys/signing.pem").status_code == 403
 

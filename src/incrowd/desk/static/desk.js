@@ -5,19 +5,41 @@
 
 const number = (value) => value.toLocaleString("en");
 
-// Who is alone: asked again a moment after the last change; the latest answer wins.
-function followColumns(form) {
-  const line = document.querySelector("[data-alone]");
+const part = (tag, words, kind) => {
+  const element = document.createElement(tag);
+  element.textContent = words;
+  if (kind) element.className = kind;
+  return element;
+};
+
+// What a form says is asked about a moment after the last change; the latest answer wins.
+function askLater(form, path, concerns, line, show) {
   let timer = 0;
   let latest = 0;
-  const part = (tag, words, kind) => {
-    const element = document.createElement(tag);
-    element.textContent = words;
-    if (kind) element.className = kind;
-    return element;
-  };
-  const show = (answer, known) => {
+  const ask = async () => {
+    const mine = (latest += 1);
+    line.setAttribute("aria-busy", "true");
+    const answer = await fetch(path, { method: "POST", body: new URLSearchParams(new FormData(form)) })
+      .then((response) => (response.ok ? response.json() : null))
+      .catch(() => null);
+    if (mine !== latest) return undefined;
+    if (answer && answer.waiting) return setTimeout(() => mine === latest && ask(), 1500);
     line.removeAttribute("aria-busy");
+    return show(answer);
+  };
+  form.addEventListener("change", (event) => {
+    if (!concerns(event.target)) return;
+    clearTimeout(timer);
+    timer = setTimeout(ask, 400);
+  });
+}
+
+// Who is alone with the quasi-identifiers that are chosen.
+function followColumns(form) {
+  const line = document.querySelector("[data-alone]");
+  const show = (answer) => {
+    const roles = [...form.querySelectorAll("select[name^='role:']")];
+    const known = roles.filter((one) => one.value === "quasi-identifier").length;
     if (!known) {
       line.replaceChildren("No column is a quasi-identifier yet: what could somebody know of a person?");
     } else if (!answer) {
@@ -32,35 +54,45 @@ function followColumns(form) {
       }
     }
   };
-  const count = async () => {
-    const mine = (latest += 1);
-    const known = [...form.querySelectorAll("select[name^='role:']")].filter((one) => one.value === "quasi-identifier");
-    line.setAttribute("aria-busy", "true");
-    const answer = await fetch("/alone", { method: "POST", body: new URLSearchParams(new FormData(form)) })
-      .then((response) => (response.ok ? response.json() : null))
-      .catch(() => null);
-    if (mine !== latest) return undefined;
-    if (answer && answer.waiting) return setTimeout(() => mine === latest && count(), 1500);
-    return show(answer, known.length);
+  const concerns = (field) => {
+    const isRole = field.name.startsWith("role:");
+    if (isRole) field.closest("tr").dataset.role = field.value;
+    return isRole;
   };
-  form.addEventListener("change", (event) => {
-    if (event.target.name.startsWith("role:")) {
-      event.target.closest("tr").dataset.role = event.target.value;
-      clearTimeout(timer);
-      timer = setTimeout(count, 400);
+  askLater(form, "/alone", concerns, line, show);
+}
+
+// Whether the table can keep what is promised.
+function followPromise(form) {
+  const place = document.querySelector("[data-check]");
+  const show = (answer) => {
+    if (!answer || answer.error) {
+      const box = part("div", "", "problem");
+      box.setAttribute("role", "alert");
+      box.append(part("p", answer ? answer.message : "This could not be checked. Keep it, and load the page again."));
+      place.replaceChildren(box);
+    } else {
+      const fine = part("p", "Nothing speaks against this promise on this table.", "fine");
+      place.replaceChildren(fine, ...answer.notices.map((notice) => part("p", notice, "note")));
     }
-  });
+  };
+  askLater(form, "/promise/check", () => true, place, show);
 }
 
 // A job: its stages while it runs; the page anew when it has ended.
 function followJob(place) {
   const stages = place.querySelector("[data-stages]");
+  const bar = place.querySelector("[data-share]");
+  const left = place.querySelector("[data-left]");
+  const waits = !bar;
   const look = async () => {
     const answer = await fetch(`/job/state?number=${place.dataset.job}`)
       .then((response) => (response.ok ? response.json() : null))
       .catch(() => null);
-    if (answer && !answer.live) return location.reload();
+    if (answer && (!answer.live || (waits && answer.state === "running"))) return location.reload();
     if (answer) {
+      if (bar && answer.share !== null) [bar.hidden, bar.value] = [false, Math.max(bar.value, answer.share)];
+      if (left && left.textContent !== answer.left) left.textContent = answer.left;
       stages.replaceChildren(
         ...answer.stages.map((stage, place) => {
           const line = document.createElement("li");
@@ -110,6 +142,7 @@ function showPlace() {
 showPlace();
 addEventListener("resize", showPlace);
 for (const form of document.querySelectorAll("[data-columns]")) followColumns(form);
+for (const form of document.querySelectorAll("[data-promise]")) followPromise(form);
 for (const place of document.querySelectorAll("[data-job]")) followJob(place);
 for (const form of document.querySelectorAll("[data-upload]")) followUpload(form);
 if (document.querySelector("[data-again]")) setTimeout(() => location.reload(), 2500);

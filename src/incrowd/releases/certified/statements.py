@@ -112,9 +112,11 @@ class CertificateVerdict:
         }
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.statements), self._summary()])
+        return "\n".join([*map(str, self.statements), self.summary])
 
-    def _summary(self) -> str:
+    @property
+    def summary(self) -> str:
+        """The verdict in a sentence."""
         if self.failed:
             return f"{self.release} is not what its certificate says: {_listed(self.failed)}."
         if self.undecided:
