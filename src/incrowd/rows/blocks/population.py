@@ -146,13 +146,13 @@ def allotted(shares: Shares, counts: Counts, randomness: Randomness) -> list[Sha
 
 
 LARGEST_SAMPLE = 1_000_000  # rows that heuristics see, to bound their time and memory
-REMEMBERED = 16  # times as many rows as heuristics see: of so many it is kept, in 4 bytes each, where they rest in a tree
+REMEMBERED = 16  # times as many rows as heuristics see: of so many it is kept where they rest, in 4 bytes each
 Change = Callable[[EmbeddedPopulation, int], EmbeddedPopulation]
 
 
 @dataclass(eq=False)
 class Rests:
-    """Where the rows of a block rest in the tree that was asked about last, after some change: steps come to it again."""
+    """Where the rows of a block rest, after some change, in the tree that was asked about last."""
 
     change: Change | None
     routed: dict[int, tuple[Tree, Codes]] = field(default_factory=dict)
