@@ -8,7 +8,7 @@ neighbours in the other. Under a fair shuffle each test fails less than once in 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, MutableSequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ _PERFECT = 1 - 1e-9  # what rounding may leave of a correlation of 1
 _NEIGHBOURS = 24  # of a fair shuffle two are expected; so many have probability 1e-18
 _WINDOW = 4096  # rows that are looked at where values must be ranked: a sorted table is sorted in every part
 _SEEDS = (0, 1, 2, 3, 7, 42, 123, 1234, 12345)  # those that people leave in programs
+_GENERATORS = (np.random.default_rng, np.random.RandomState, random.Random)
 
 
 def row_order_check(origin: npt.NDArray[np.int64], *, seeded: bool = False) -> Check:
@@ -153,30 +154,64 @@ def _is_of_a_usual_seed(origin: npt.NDArray[np.int64]) -> bool:
     """Whether one of the generators that programs use gives this order from one of the seeds that people use."""
     if len(origin) < _FEWEST:
         return False
-    places = np.searchsorted(np.sort(origin), origin)
-    return any(fits(seed, places) for seed in _SEEDS for fits in (_is_permuted, _is_sorted_by_draws, _is_shuffled))
-
-
-def _is_permuted(seed: int, places: npt.NDArray[np.int64]) -> bool:
-    generators = (np.random.default_rng, np.random.RandomState)
-    return any(np.array_equal(generator(seed).permutation(len(places)), places) for generator in generators)
+    there = np.zeros(int(origin.max()) + 1, np.int64)
+    there[origin] = 1
+    places = (np.cumsum(there) - 1)[origin]
+    return any(
+        _is_sorted_by_draws(seed, places) or any(_is_shuffled(generator(seed), places) for generator in _GENERATORS)
+        for seed in _SEEDS
+    )
 
 
 def _is_sorted_by_draws(seed: int, places: npt.NDArray[np.int64]) -> bool:
-    """Whether rows are in the order of numbers that were drawn for them."""
-    draws = np.random.Philox(seed).random_raw(len(places))[places]
-    return bool((draws[:-1] <= draws[1:]).all())
+    """Whether rows are in the order of numbers that were drawn for them; the first rows rule most seeds out."""
+    draws = np.random.Philox(seed).random_raw(len(places))
+    parts = (draws[some] for some in (places[:_WINDOW], places))
+    return all(bool((part[:-1] <= part[1:]).all()) for part in parts)
 
 
-def _is_shuffled(seed: int, places: npt.NDArray[np.int64]) -> bool:
-    """Whether Python's own shuffle gives this order; it settles the last place first, so most are ruled out at once."""
-    draws, left = random.Random(seed), list(range(len(places)))
-    for last in range(len(left) - 1, -1, -1):
-        drawn = draws.randrange(last + 1)
-        left[drawn], left[last] = left[last], left[drawn]
-        if left[last] != places[last]:
-            return False
+def _is_shuffled(generator: Any, places: npt.NDArray[np.int64]) -> bool:
+    """Whether a generator's own shuffle gives this order, as do the permutations that NumPy's generators draw."""
+    try:
+        generator.shuffle(_Shuffled(places))
+    except _OtherOrderError:
+        return False
     return True
+
+
+class _OtherOrderError(Exception):
+    """A shuffle does not give the order that it is held against."""
+
+
+class _Shuffled(MutableSequence[int]):
+    """Rows in their order, which break off the shuffle that puts another row in a place than stands there.
+
+    A shuffle swaps the last place with any, then the one before it: the first half of a swap settles a place for good,
+    so most seeds are ruled out at once.
+    """
+
+    def __init__(self, places: npt.NDArray[np.int64]) -> None:
+        self._places = places
+        self._moved: dict[int, int] = {}
+        self._halves = 0
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._moved.get(place, place)
+
+    def __setitem__(self, place: Any, row: Any) -> None:
+        self._halves += 1
+        if self._halves % 2 and row != self._places[place]:
+            raise _OtherOrderError
+        self._moved[place] = row
+
+    def __delitem__(self, place: Any) -> None:
+        raise NotImplementedError
+
+    def insert(self, index: int, value: int) -> None:
+        raise NotImplementedError
 
 
 def _sentence(rows: int) -> str:

@@ -146,7 +146,16 @@ def allotted(shares: Shares, counts: Counts, randomness: Randomness) -> list[Sha
 
 
 LARGEST_SAMPLE = 1_000_000  # rows that heuristics see, to bound their time and memory
+REMEMBERED = 16  # times as many rows as heuristics see: of so many it is kept where they rest, in 4 bytes each
 Change = Callable[[EmbeddedPopulation, int], EmbeddedPopulation]
+
+
+@dataclass(eq=False)
+class Rests:
+    """Where the rows of a block rest, after some change, in the tree that was asked about last."""
+
+    change: Change | None
+    routed: dict[int, tuple[Tree, Codes]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +175,7 @@ class BlockedPopulation:
     # The rows before the last step; what they show of a sample is known already
     before: BlockedPopulation | None = field(default=None, repr=False)
     _next: dict[int, tuple[Any, BlockedPopulation]] = field(default_factory=dict, repr=False)
+    _rests: dict[tuple[int, int], Rests] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -192,6 +202,7 @@ class BlockedPopulation:
         """What travels to where blocks are: without what is remembered of earlier answers."""
         return {name: value for name, value in vars(self).items() if name not in ("_sample", "_drawn", "_owners")} | {
             "_next": {},
+            "_rests": {},
             "before": None,
         }
 
@@ -204,9 +215,20 @@ class BlockedPopulation:
         """A block after all steps."""
         owners = block.owners if isinstance(block, OwnedTable) else None
         population = EmbeddedPopulation(block, self.schema, KeyedRandomness(self.keys[place]), owners=owners)
-        for change in self.changes:
-            population = change(population, place)
+        population = self._remembering(population, place, 0)
+        for number, change in enumerate(self.changes, 1):
+            population = self._remembering(change(population, place), place, number)
         return population
+
+    def _remembering(self, population: EmbeddedPopulation, place: int, number: int) -> EmbeddedPopulation:
+        """A block after so many changes, with what is known of where its rows rest, unless there are too many."""
+        if self.rows > REMEMBERED * self.largest_sample:
+            return population
+        change = self.changes[number - 1] if number else None
+        rests = self._rests.get((place, number))
+        if rests is None or rests.change is not change:
+            rests = self._rests[place, number] = Rests(change)
+        return replace(population, _routed=rests.routed)
 
     def added(self, ask: Callable[[EmbeddedPopulation], Counts]) -> Counts:
         """The sum of the answers of all blocks."""

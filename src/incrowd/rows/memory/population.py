@@ -407,10 +407,13 @@ class EmbeddedPopulation:
         return EmbeddedPopulation(table, self.schema, self.randomness, groups, self.owners)
 
     def _resting(self, tree: Tree) -> Codes:
-        """The node each row rests at; the walk through a tree is taken once."""
-        if id(tree) not in self._routed:
-            self._routed[id(tree)] = (tree, route(tree, self._with_groups))
-        return self._routed[id(tree)][1]
+        """The node each row rests at; the walk through the last tree is remembered."""
+        known = self._routed.get(id(tree))
+        if known is None:
+            known = tree, route(tree, self._with_groups)
+            self._routed.clear()
+            self._routed[id(tree)] = known
+        return known[1]
 
     def _labels(self, tree: Tree) -> Codes:
         """The position of each row's class among the tree's classes; a tree without a target has one."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-import narwhals as nw
 import polars as pl
 
 from incrowd.errors import FileFormatError, HeaderError, Notice, ParameterError, ValuesError, is_panic
@@ -107,6 +106,8 @@ def _form(frame: Any) -> Form:
         raise ParameterError("A lazy frame has no rows yet. Call .collect() first.")
     if isinstance(frame, pl.DataFrame):
         return "polars"
+    import narwhals as nw  # a frame of another library comes with it, a file needs none
+
     if nw.dependencies.is_pandas_dataframe(frame):
         return "pandas"
     if nw.dependencies.is_pyarrow_table(frame):
@@ -163,6 +164,8 @@ def _refuse_mixed(name: str, column: Any) -> None:
 
 def _polars(frame: Any) -> pl.DataFrame:
     """The table in polars; messages of a failed conversion quote cells, so none gets out."""
+    import narwhals as nw
+
     table: pl.DataFrame | None = None
     try:
         table = nw.from_native(frame, eager_only=True).to_polars()
