@@ -175,7 +175,6 @@ METHODS = {
             paper="ours; groups shown as counts go back to Xiao, Tao: Anatomy, 2006",
             page="blend.md",
             forms=(COUNTS, STRICT, PAIR),
-            together=True,
             draws_groups=True,
             loses_on_request=False,
             weighs=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -73,6 +73,14 @@ class Presence:
         return Presence(cells, persons, tuple(codes))
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some rows of a table, drawn at random, held together: the ``place`` of each in the table, and the rows."""
+
+    place: npt.NDArray[np.intp]
+    rows: Population
+
+
 class Population(Protocol):
     """The rows of a table, as an algorithm knows them.
 
@@ -139,8 +147,15 @@ class Population(Protocol):
         Which rows go where is decided by chance, once: placing by the same step again gives the same groups.
         """
 
+    def parts(self, rows: int) -> Iterator[Part]:
+        """All rows, dealt at random to parts of about so many, one after the other; a person has all rows in one.
+
+        For algorithms that look at rows and not at counts. Of rows that are held together anyway there is one part;
+        raises where rows are not to be held by who asks.
+        """
+
     def seat(self, step: Seat) -> Population:
-        """The same rows, each in the group the step gives it; only where :meth:`sample` has all rows, in its order."""
+        """The same rows, each in the group the step gives it; rows are in the order of :meth:`parts`' places."""
 
 
 INTERVALS = ("interval", "bounds", "midpoint", "mean")

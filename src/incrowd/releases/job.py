@@ -369,14 +369,18 @@ class Job:
             raise ParameterError(
                 "Pseudonyms and shifted dates are made and verified on one machine. Leave them out, or release there."
             )
-        if self.recipe.rarest is not None:
-            raise ParameterError("That no cell names a rare value is verified on one machine. Leave rarest out.")
         if self.recipe.at_most or self.recipe.apart:
             option = option_name(*(AT_MOST if self.recipe.at_most else APART))
             raise ParameterError(f"How coarse cells are is verified on one machine. Leave {option} out.")
-        if isinstance(self.recipe.requirement, Together):
+        if self.recipe.persons is not None and isinstance(self.recipe.requirement, Together):
             raise RequirementError(
-                "On Spark groups are promised their size, k. Further requirements are kept on one machine."
+                "On Spark persons who may have several rows are promised k. Further requirements on them are kept on "
+                "one machine."
+            )
+        if self.recipe.persons is not None and self.recipe.rarest is not None:
+            raise ParameterError(
+                "On Spark it is not counted how many persons, who may have several rows, have a value. Leave rarest "
+                "out, or release on one machine."
             )
         if self.recipe.persons is not None and self.recipe.persons.linked:
             raise ParameterError(

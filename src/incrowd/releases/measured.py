@@ -5,6 +5,7 @@ What cannot be measured is said to be so, in a notice; it is no reason to hold b
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,11 +19,12 @@ from incrowd.errors import IncrowdError, Notice, ParameterError, RequirementErro
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.releases.job import Job
 from incrowd.report.facts import Accuracy
-from incrowd.rows.memory.held import InMemory
+from incrowd.rows.one_machine import OnOneMachine, memory_of_cells
 from incrowd.tables.options import Reading
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.reading.read import read_release
 from incrowd.vocabulary.persons import Persons
+from incrowd.vocabulary.resources import Resources
 
 if TYPE_CHECKING:
     from incrowd.report.attack_facts import AttackFacts
@@ -48,14 +50,36 @@ def check_measurable(job: Job, held: Held) -> None:
     """Refuse, before any work is done, what is measured in memory only."""
     if held.source is not None:
         return
-    rarest = (job.recipe.rarest, "That no cell names a rare value is verified")
+    rarest = job.recipe.rarest and job.recipe.persons
     ledger, measuring = (job.ledger, "A ledger is kept"), job.measuring
-    for wanted, what in (ledger, rarest, (measuring.risk, "Risk is measured"), (measuring.attacks, "Attacks run")):
+    rare = (rarest, "That no cell names a value of few persons, who may have several rows, is verified")
+    for wanted, what in (ledger, rare, (measuring.attacks, "Attacks run")):
         if wanted:
             raise ParameterError(
                 f"{what} where the whole table is in memory, and this one is worked on in blocks. Give one file and no "
                 "limit of memory, or leave that out."
             )
+    if measuring.risk:
+        _check_counted_whole(held)
+
+
+def _check_counted_whole(held: Held) -> None:
+    """Refuse to count on all rows at once what does not fit, before any work is done."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
+    limits = held.resources or Resources()
+    limits = limits if limits.memory is not None else replace(limits, memory=physical)
+    limits.check_fits(
+        memory_of_cells(2 * held.rows * len(held.schema.names)), 1.0, "Risk, counted on all rows at once,"
+    )
+
+
+def _fits(held: Held) -> bool:
+    """Whether what is counted on all rows at once may be counted, where nobody asked for it."""
+    try:
+        _check_counted_whole(held)
+    except ParameterError:
+        return False
+    return True
 
 
 def measure(job: Job, held: Held, plan: ReleasePlan, draft: Unverified, source: str) -> Measured:
@@ -68,10 +92,12 @@ def measure(job: Job, held: Held, plan: ReleasePlan, draft: Unverified, source: 
 
             whole = held.source if job.recipe.persons is not None else None  # persons are drawn, not rows
             accuracy = measure_accuracy(whole or held.sample(LARGEST), held.schema, job.recipe)
-    if held.source is None or job.pair:
+    if job.on_spark or job.pair:
         return Measured(accuracy, notices=tuple(notices))
-    table = held.source.frame
     wanted = job.measuring.risk or (job.measuring.risk is None and job.outputs.report is not None)
+    if held.source is None and not (job.measuring.risk or (wanted and _fits(held))):
+        return Measured(accuracy, notices=tuple(notices))
+    table = (held.source or held.sample(held.rows)).frame
     released = _released(job, plan, draft.files[0]) if wanted or job.measuring.attacks else None
     owned = _Owned.of(job, held, draft)
     if wanted:
@@ -109,7 +135,7 @@ class _Owned:
     @classmethod
     def of(cls, job: Job, held: Held, draft: Unverified) -> _Owned | None:
         """Those of a release in the making; None if every row is a person."""
-        if job.recipe.persons is None or not isinstance(held, InMemory) or held.owners is None:
+        if job.recipe.persons is None or not isinstance(held, OnOneMachine) or held.owners is None:
             return None
         order = np.arange(len(held.owners)) if held.order is None else held.order
         places = np.full(int(order.max(initial=-1)) + 1, -1, np.int64)

@@ -257,9 +257,9 @@ def _in_blocks(job: Job, path: Path) -> bool:
     recipe = job.recipe
     linked = recipe.persons is not None and recipe.persons.linked
     whole = bool(linked or recipe.reading.get("coarsen") or (recipe.preset and recipe.preset.kinds))
-    together = whole or job.ledger is not None or recipe.rarest is not None or find_method(recipe.method).together
+    together = whole or job.ledger is not None or find_method(recipe.method).together
     may = not together or path.is_dir() or job.memory is not None
-    return may and in_blocks(path, job.form, job.memory, job.recipe.requirement)
+    return may and in_blocks(path, job.form, job.memory)
 
 
 def _as_known(job: Job, scratch: Path) -> Path | None:

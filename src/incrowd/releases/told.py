@@ -37,7 +37,7 @@ def request_of(
     the bins in which numbers are counted.
     """
     recipe, (written, *groups) = job.recipe, draft.files or (Path(),)
-    folder = folder or written.parent
+    folder = folder or (written.parent if draft.files else job.private or Path())
     resources = held.resources or Resources(job.memory)
     on_population = isinstance(recipe.requirement, Together) and bool(recipe.requirement.on_population)
     columns = tuple(_requested(column, recipe.columns.get(column.name, {})) for column in held.schema.columns)

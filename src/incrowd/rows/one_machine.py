@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from incrowd.errors import OutputError, RequirementError
+from incrowd.errors import OutputError
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.tables.databases.tables import DatabaseFile, query_of
@@ -35,7 +36,6 @@ from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.coarsening import NONE
 from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.randomness import Randomness
-from incrowd.vocabulary.requirement import Requirement, Together
 from incrowd.vocabulary.resources import PROGRAM, Resources
 
 _TEXT = 48 * 10**6  # bytes of text: about half a million rows of a few dozen columns
@@ -49,22 +49,19 @@ _PACKED = {"Excel", "SPSS", "Stata", "SAS"}
 _IN_PIECES = {"delimited text", "Parquet", "Arrow", "JSON Lines"}
 
 
-def in_blocks(path: Path, form: FileForm, memory: int | None, requirement: Requirement | None = None) -> bool:
+def in_blocks(path: Path, form: FileForm, memory: int | None) -> bool:
     """Whether a file is better worked on in blocks: it is large, or its rows would not fit into the memory.
 
     Folders of Parquet files are always worked on in blocks; formats that cannot be read or written in pieces never.
-    Requirements on more than the sizes of groups are kept and recounted in memory. What has to be worked on whole and
-    would not fit is refused, with the limit that would do.
+    What has to be worked on whole and would not fit is refused, with the limit that would do.
     """
     if path.is_dir():
-        if isinstance(requirement, Together):
-            raise RequirementError("Folders of files are released with k only. Give one file for further requirements.")
         return True
     kind, compression = check_file(path)
     need, large = _need(path, kind, compression)
     resources = Resources(memory, program=PROGRAM)
     packed_lines = kind == "JSON Lines" and compression is not None
-    if isinstance(requirement, Together) or kind not in _IN_PIECES or packed_lines or form.kind not in STREAMED:
+    if kind not in _IN_PIECES or packed_lines or form.kind not in STREAMED:
         resources.check_fits(need, 1.0, "This table is worked on as a whole, which")
         return False
     room = resources.share(1.0)
@@ -82,6 +79,11 @@ def _need(path: Path, kind: str, compression: Compression | None) -> tuple[int, 
     elif compression is not None:
         size = _unpacked_bytes(path, compression)
     return size * _OF_TEXT, size > _TEXT
+
+
+def memory_of_cells(cells: int) -> int:
+    """The memory that so many cells take if they are worked on whole."""
+    return cells * _OF_A_CELL
 
 
 def _unpacked_bytes(path: Path, compression: Compression) -> int:
@@ -156,6 +158,16 @@ class OnOneMachine(ABC):
     @abstractmethod
     def origin(self) -> Origin:
         """Where the table comes from."""
+
+    @property
+    @abstractmethod
+    def owners(self) -> npt.NDArray[np.integer] | None:
+        """The person of each row; None if every row is a person."""
+
+    @property
+    @abstractmethod
+    def order(self) -> npt.NDArray[np.integer] | None:
+        """The input row of each row, if rows were put in another order or left out."""
 
     @abstractmethod
     def drafts(

@@ -59,6 +59,8 @@ class RareValues:
         Whether counts come from a table of their own, where values stand alone in a cell.
     person
         The column of the table with everybody that says whose row it is; without it every row is a person.
+    counted
+        Whether everybody is counted already, by column: a table for each, with how many people ``n`` have each value.
     """
 
     connection: Any
@@ -72,6 +74,7 @@ class RareValues:
     escapes: bool = False
     pair: bool = False
     person: str | None = None
+    counted: bool = False
 
     def check(self) -> Check:
         """The check that no cell does."""
@@ -95,7 +98,10 @@ class RareValues:
             self._make(f"TABLE rare_facts AS SELECT DISTINCT {own} AS own, {self.person} AS person FROM {there}")
             self._make("TABLE rare_valued AS SELECT own, count(*) AS n FROM rare_facts GROUP BY ALL")
         else:
-            self._make(f"TABLE rare_valued AS SELECT {own} AS own, count(*) AS n FROM {self.everybody} GROUP BY ALL")
+            counted = (
+                f"sum(n) AS n FROM {self.everybody}_{at}" if self.counted else f"count(*) AS n FROM {self.everybody}"
+            )
+            self._make(f"TABLE rare_valued AS SELECT {own} AS own, {counted} GROUP BY ALL")
         high = dict(self.bounds).get(name)
         if high is not None:
             self._name_ends(at, self._at(high))

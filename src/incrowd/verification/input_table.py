@@ -183,6 +183,15 @@ def all_rows(table: InputTable, sources: Sequence[ColumnOrigin]) -> Any:
     return understood(raw, sources, meanings, table.connection)
 
 
+def counted_values(table: InputTable, one: ColumnOrigin, name: str) -> Any:
+    """How many rows ``n`` of the input have each value of a column, which is called so; no row is held."""
+    raw = table.connection.sql(
+        f"SELECT {table.at(one.column.name)} AS {column(0)}, count(*) AS n FROM {TABLE} GROUP BY ALL"
+    ).to_arrow_table()
+    values = understood(raw, [one], table.meanings([one]), table.connection)
+    return values.rename_columns([name]).append_column("n", raw.column("n"))
+
+
 def encoded(table: InputTable, columns: Sequence[Column]) -> EncodedTable:
     """Some columns as codes, for what counts by codes."""
     import polars as pl

@@ -7,8 +7,10 @@ order, which of them transformed. The plan is not known here.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +20,25 @@ from incrowd.verification.beside import coded_table
 from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.column_rules import UNKEYED, pseudonym_checks
 from incrowd.verification.faithfulness import verify_release
-from incrowd.verification.forbidden_cells import PRESET, RareValues, safe_harbor_check
-from incrowd.verification.input_table import ColumnOrigin, InputTable, all_rows, encoded, originals
+from incrowd.verification.forbidden_cells import PRESET, RareValues, rare_values_check, safe_harbor_check
+from incrowd.verification.input_table import (
+    ColumnOrigin,
+    InputTable,
+    all_rows,
+    counted_values,
+    encoded,
+    originals,
+)
 from incrowd.verification.limits import limit_checks
-from incrowd.verification.opening import column, connect, open_file, open_table, register
+from incrowd.verification.opening import (
+    column,
+    connect,
+    open_file,
+    open_rows,
+    open_table,
+    recounted_path,
+    register,
+)
 from incrowd.verification.order import (
     class_order_check,
     group_numbers_check,
@@ -47,6 +64,7 @@ from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, Role
 
 LOW, HIGH = "_low", "_high"
 _INDEX = "__index_level_"
+EVERYBODY = "everybody"
 Progress = Callable[[int, int], None]
 
 
@@ -104,8 +122,8 @@ def _judged(
             owners = owners.released_as(original.origin, None if beside is None else beside.strangers(owners))
             if not (whose := owners.check()).passed:
                 return Verdict(sizes_of([]), (*checks, whose))
-        people = _people(request, sources, limits)
-        everybody = _everybody(table, sources, owners) if request.rarest else None
+        people = people_of(request, sources, limits)
+        everybody = _everybody(table, sources, owners, whole=whole) if request.rarest else {}
         bins = PublicBins.of(table, sources, owners) if request.counted else None
         hidden = _hidden(request, table, original.origin) if request.file else []
         if request.file:
@@ -126,8 +144,8 @@ def _judged(
                 yield from pseudonym_checks(connection, request.input, table.names, expected.columns, sources)
             if request.preset == PRESET:
                 yield safe_harbor_check(connection, request, sources)
-            if everybody is not None:
-                yield _rare_values(connection, request, expected, everybody)
+            if everybody:
+                yield _rare_values(connection, request, expected, everybody, original)
             if bins is not None:
                 told = expected.drawn.bins if expected.drawn else {}
                 yield bins.check(expected.columns, told, request.requirement.smallest_group)
@@ -197,30 +215,63 @@ def _followed(connection: Any, expected: Expected, beside: PersonsTable | None, 
         yield from beside.checks(connection, expected, refuses_orphans=request.orphans == "refuse")
 
 
-def _rare_values(connection: Any, request: Request, expected: Expected, everybody: Any) -> Check:
-    """No cell names what fewer people have than was asked for."""
-    register(connection, everybody, "everybody")
+def _rare_values(
+    connection: Any, request: Request, expected: Expected, everybody: Mapping[str, Any], original: Original | Originals
+) -> Check:
+    """No cell names what fewer people have than was asked for; of a release in pieces, no cell of a piece."""
+    if isinstance(original, Original):
+        return rare_values_check(rare_cells(connection, request, expected, everybody), request.rarest)
+    cells: Counter[str] = Counter()
+    limits = Resources(request.memory, request.threads, request.scratch)
+    path, ends = recounted_path(request.release, request.form, request.scratch), list(accumulate(original.sizes))
+    with connect(limits.share(0.25), None, limits.scratch) as own:
+        for piece, (end, size) in enumerate(zip(ends, original.sizes, strict=True)):
+            open_rows(own, path, expected.columns, end - size, size)
+            register(own, original.piece(piece).table, "original")
+            cells.update(rare_cells(own, request, expected, everybody))
+    return rare_values_check(cells, request.rarest)
+
+
+def rare_cells(
+    connection: Any, request: Request, expected: Expected, everybody: Mapping[str, Any]
+) -> Mapping[str, int]:
+    """How many cells of each column of the table ``released`` do."""
+    for name, rows in everybody.items():
+        connection.register(name, rows)
     return RareValues(
         connection,
         expected.columns,
         expected.quasi_identifiers,
         request.rarest,
-        "everybody",
+        EVERYBODY,
         counts=expected.counts,
         bounds=expected.bounds,
         hierarchies=expected.hierarchies,
         escapes=request.form.kind == "csv",
         pair=request.groups is not None,
         person=None if expected.owners is None else column(len(expected.columns)),
-    ).check()
+        counted=EVERYBODY not in everybody,
+    ).cells()
 
 
-def _everybody(table: InputTable, sources: Sequence[ColumnOrigin], owners: Owners | None) -> Any:
-    """All rows of the input in the columns of the release, and the person of each, if somebody may have several."""
+def _everybody(
+    table: InputTable, sources: Sequence[ColumnOrigin], owners: Owners | None, *, whole: bool
+) -> dict[str, Any]:
+    """All people of the input, by the names of the tables in which RareValues looks for them.
+
+    All rows in the columns of the release, with the person of each, if somebody may have several; of a table that is
+    not held whole a table for each quasi-identifier, with how many people have each of its values.
+    """
     import pyarrow as pa
 
+    if not whole:
+        quasi = [(column(place), one) for place, one in enumerate(sources) if one.understood]
+        return {f"{EVERYBODY}_{at}": counted_values(table, one, at) for at, one in quasi}
     rows = all_rows(table, sources)
-    return rows if owners is None else rows.append_column("whose row", pa.array(owners.codes))
+    rows = rows.rename_columns([column(place) for place in range(rows.num_columns)])
+    if owners is not None:
+        rows = rows.append_column(column(rows.num_columns), pa.array(owners.codes))
+    return {EVERYBODY: rows}
 
 
 def _digest(path: Path) -> str:
@@ -393,7 +444,7 @@ def _left_out(
     )
 
 
-def _people(request: Request, sources: Sequence[ColumnOrigin], limits: Resources) -> People | None:
+def people_of(request: Request, sources: Sequence[ColumnOrigin], limits: Resources) -> People | None:
     """The population, read here, if something is required of it."""
     if request.population is None or not isinstance(request.requirement, Together):
         return None

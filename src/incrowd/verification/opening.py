@@ -219,14 +219,21 @@ def open_large(connection: Any, path: Path, form: FileForm, scratch: Path | None
     The rows are in a Parquet file, so that they can be read by their numbers: the file itself, or a copy in the folder
     ``scratch``.
     """
-    if form.kind == "parquet":
+    copy = recounted_path(path, form, scratch)
+    if copy == path:
         return open_file(connection, path, form).names, path
-    assert scratch is not None
-    copy = scratch / "recount.parquet"
     with guarded(path.name, form.kind):
         names = _copy_arrow(path, copy) if form.kind == "arrow" else _copy_text(connection, path, form, copy)
     open_file(connection, copy, FileForm("parquet"))
     return names, copy
+
+
+def recounted_path(path: Path, form: FileForm, scratch: Path | None) -> Path:
+    """Where the rows of a large file are counted: the file itself, or its copy in the folder ``scratch``."""
+    if form.kind == "parquet":
+        return path
+    assert scratch is not None
+    return scratch / "recount.parquet"
 
 
 def _copy_text(connection: Any, path: Path, form: FileForm, copy: Path) -> list[str]:

@@ -66,6 +66,13 @@ def recount_population(
     counted = "count(DISTINCT person)" if persons else "count(*)"
     table = "owned" if persons else "released"
     looks = connection.execute(f"SELECT {counted}, {keys} FROM {table} GROUP BY {keys}").fetchall()
+    return population_checks(looks, quasi_identifiers, people)
+
+
+def population_checks(
+    looks: Sequence[Sequence[Any]], quasi_identifiers: Sequence[str], people: People
+) -> tuple[Check, ...]:
+    """The same checks, from the rows of each released combination and its cells."""
     rows = [int(each[0]) for each in looks]
     fitting, nobody = _Matching(people).counted([dict(zip(quasi_identifiers, each[1:], strict=True)) for each in looks])
     return tuple(_check(part, rows, fitting, nobody) for part in people.requirements)

@@ -290,6 +290,29 @@ def _check(
     return Check(str(one.part), passed, "; ".join(dict.fromkeys(findings)))
 
 
+def recount_counted(connection: Any, one: Further, counted: Iterable[Any]) -> Check:
+    """The same check where rows were counted elsewhere.
+
+    For each set of columns there is a table of how many rows ``n`` of each class ``g`` have which cell ``c0``.
+    """
+    if not one.measurable:
+        return Check(str(one.part), False, f"{one.name} has no order, or no hierarchy, to measure the distance by")
+    passed, findings = True, []
+    for cells in counted:
+        connection.register("counted", cells)
+        unread = value_table(connection, 0, one, "counted")
+        if unread:
+            return Check(str(one.part), False, f"{unread:,} cells of {one.name} are no {one.type}")
+        connection.execute(
+            "CREATE OR REPLACE TEMP TABLE cells AS SELECT g, v, CAST(sum(n) AS HUGEINT) AS n FROM valued GROUP BY g, v"
+        )
+        _total_tables(connection)
+        broken, finding = _answer(connection, one)
+        passed &= not broken
+        findings.append(f"{finding}; {len(broken):,} classes break it" if broken else finding)
+    return Check(str(one.part), passed, "; ".join(dict.fromkeys(findings)))
+
+
 def recount_in_histories(connection: Any, one: Further, made: Iterable[None]) -> Check:
     """A check that all persons with one history keep a requirement, for all histories that are made one by one.
 
@@ -365,6 +388,11 @@ def _cell_table(connection: Any, positions: Sequence[int]) -> None:
         f"CREATE OR REPLACE TEMP TABLE cells AS SELECT dense_rank() OVER (ORDER BY {keys}) AS g, v, n FROM "
         f"(SELECT {keys}, v, CAST(count(*) AS HUGEINT) AS n FROM valued GROUP BY {keys}, v)"
     )
+    _total_tables(connection)
+
+
+def _total_tables(connection: Any) -> None:
+    """``classes`` and ``whole``, from the table ``cells``."""
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE classes AS SELECT g, CAST(sum(n) AS HUGEINT) AS rows, count(*) AS v "
         "FROM cells GROUP BY g"

@@ -40,6 +40,7 @@ from incrowd.methods.blending.kernel import (
     list_splits,
     sides_of,
 )
+from incrowd.methods.blending.parts import BlendGroups, GroupedParts
 from incrowd.methods.blending.row_table import RowTable, make_room
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
@@ -60,6 +61,8 @@ Ints = npt.NDArray[np.int64]
 AT_ONCE = 64  # splits that the judge is asked about together
 MOST_MARKS = 1 << 18  # rows, once for each split, whose persons are counted together: some 10 MB
 SPLITS, CLUSTERS = "splits", "clusters"
+PART_ROWS = 1 << 17  # rows of a large table that are parted together; twice as many gain nothing that can be measured
+LEAST_GROUPS = 256  # that a part has room for, however large k
 PIECES, SMALL = 16, 4096  # parts that are grown side by side, about, and rows below which that does not pay
 
 
@@ -75,6 +78,14 @@ class PreparedRows:
     features: RowFeatures
     guidance: Guided
     owners: Codes | None = None
+
+    def of_others(self, population: Population, randomness: Randomness, preferences: Preferences) -> PreparedRows:
+        """Another part of the table in the same bins, told by the same guide, which has seen none of its rows."""
+        table, owners = population.bin(self.bins).sample(), population.owners
+        kept = [name for name in self.names if name not in self.hidden]
+        guidance = self.guidance.of_others(table, kept, self.target, randomness, owners)
+        features = features_of(table, kept, self.target, self.bins, guidance, preferences)
+        return replace(self, table=table, features=features, guidance=guidance, owners=owners)
 
 
 @dataclass(frozen=True)
@@ -145,7 +156,15 @@ class Blend:
                 "values instead. Choose another method, such as infogain-mondrian."
             )
         judge = Judge.of(requirement, population)
-        return self.split(self.prepare(population, judge.k, randomness, preferences), judge, randomness)
+        parts = population.parts(max(PART_ROWS, LEAST_GROUPS * judge.k))
+        first = next(parts)
+        prepared = self.prepare(first.rows, judge.k, randomness, preferences)
+        made = GroupedParts.of(population.rows, judge)
+        made.add(first.place, *self.groups_of(prepared, judge))
+        for part in parts:
+            more = prepared.of_others(part.rows, randomness, preferences)
+            made.add(part.place, *self.groups_of(more, judge))
+        return self.steps(prepared, made.together(), judge, randomness)
 
     def prepare(
         self, population: Population, k: int, randomness: Randomness, preferences: Preferences = INDIFFERENT
@@ -171,12 +190,23 @@ class Blend:
 
     def split(self, prepared: PreparedRows, judge: Judge, randomness: Randomness) -> tuple[Step, ...]:
         """The groups, and what they show."""
-        names, marks = prepared.names, judge.of_rows(prepared.table, prepared.owners)
+        return self.steps(prepared, self.groups_of(prepared, judge)[0], judge, randomness)
+
+    def groups_of(self, prepared: PreparedRows, judge: Judge) -> tuple[BlendGroups, Ints]:
+        """The groups of some rows, and the evidence of each; all of them are one group if they may not be parted."""
+        marks = judge.of_rows(prepared.table, prepared.owners)
         worth = Worth(self.attributes, self.labels, self.scores)
         made = split_rows(prepared.features, judge, marks, worth)
         clusters = self.groups == CLUSTERS or (self.groups == AUTO and prepared.target in judge.names)
         if clusters and len(marks) <= LARGEST_CLUSTERED:
             made = clustered(prepared.features, judge, marks, worth, made)
+        return made, judge.tally(marks, made.groups, made.count)
+
+    def steps(
+        self, prepared: PreparedRows, made: BlendGroups, judge: Judge, randomness: Randomness
+    ) -> tuple[Step, ...]:
+        """What the groups show; they are numbered by chance."""
+        names = prepared.names
         seats = permutation(made.count, randomness).astype(np.int32)[made.groups]
         sizes = tuple(np.bincount(seats, minlength=made.count).tolist())
         forms = tuple(Suppressed() if name in prepared.hidden else Counts() for name in names)
@@ -185,7 +215,7 @@ class Blend:
             Seat(sizes, seats),
             Show(names, tuple(Group(rows, forms) for rows in sizes)),
             AsCounts(names, prepared.bins.cuts),
-            self._reasons(prepared, made, judge.k),
+            self._reasons(prepared, made, judge.k, len(seats)),
         )
 
     def _hidden(
@@ -213,7 +243,7 @@ class Blend:
             guidance = guided(table, kept, target, self.guide, randomness, owners)
         return [*empty, *gone], guidance
 
-    def _reasons(self, prepared: PreparedRows, made: BlendGroups, k: int) -> Reasons:
+    def _reasons(self, prepared: PreparedRows, made: BlendGroups, k: int, height: int) -> Reasons:
         """How often each attribute and the score were split, and what is hidden."""
         columns, target = prepared.features.columns, prepared.table[prepared.target]
         uses = zip([*(column.name for column in columns), "the score"], made.uses.tolist(), strict=True)
@@ -225,6 +255,8 @@ class Blend:
             ("groups", made.count),
             ("groups are", SPLITS if made.uses.any() or made.count < 2 else CLUSTERS),
         ]
+        if height > prepared.table.height:
+            facts.append(("rows were dealt at random to parts of about", prepared.table.height))
         rarest = int(target.counts[target.counts > 0].min(initial=k))
         if rarest < k:
             facts.append(("warning", f"k={k} is more than the {rarest} rows of the rarest class: it cannot stand out"))
@@ -258,8 +290,8 @@ def _target(population: Population) -> str:
     target = target_of(population.schema, "Blend")
     if population.sample().height < population.rows:
         raise ParameterError(
-            f"Blend looks at every row at once, and {population.rows:,} rows are more than are held together here. "
-            "Allow more memory, or choose a method that works block by block, such as infogain-mondrian."
+            f"Blend looks at every row, and {population.rows:,} rows are more than are held together here. "
+            "Allow more memory, or choose a method that works on counts, such as infogain-mondrian."
         )
     return target
 
@@ -297,15 +329,6 @@ class Worth:
     attributes: float = 1.0
     labels: float = 1.0
     scores: float = 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class BlendGroups:
-    """The group of every row, how many there are, and how often each attribute, and last the score, was split."""
-
-    groups: Codes
-    count: int
-    uses: Ints
 
 
 def split_rows(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth) -> BlendGroups:

@@ -85,10 +85,36 @@ def bayes_scores(
 
 @dataclass(frozen=True, eq=False)
 class Guided:
-    """Class probabilities of each row, and the share of rows whose likeliest class is their own."""
+    """Class probabilities of each row, and the share of rows whose likeliest class is their own.
+
+    ``models`` tell them of rows that none of them has seen; of naive Bayes there are none, for it counts rows anew.
+    """
 
     scores: Numbers
     accuracy: float
+    models: tuple[Any, ...] = ()
+
+    def of_others(
+        self, table: EncodedTable, names: Sequence[str], target: str, randomness: Randomness, owners: Codes | None
+    ) -> Guided:
+        """The same of the rows of another part of the table, each told by one of the models."""
+        labels, classes = table[target].codes, table[target].width
+        columns = [table[name] for name in names]
+        rows, folds = in_folds(table.height, owners, randomness)
+        if not self.models:
+            scores = bayes_scores(columns, labels, classes, rows, folds)
+        else:
+            scores, matrix = np.zeros((table.height, classes)), _taken_by(self.models[0], columns)
+            parts = [rows[number :: len(self.models)] for number in range(len(self.models))]
+            alone = one_thread()
+
+            def tell(model: Any, part: Rows) -> None:
+                with alone():
+                    scores[np.ix_(part, model.classes_)] = model.predict_proba(matrix[part])
+
+            with quiet(), ThreadPoolExecutor(THREADS) as pool:
+                list(pool.map(tell, self.models, parts))
+        return Guided(scores, _right(scores, labels), self.models)
 
 
 def _boosting() -> Any:
@@ -157,15 +183,17 @@ def guided(
     seed = int(randomness.words(1)[0] % np.uint64(2**31 - FOLDS))
     model = chosen_guide(guide, table.height)
     if len(np.unique(labels)) < 2 or not columns or table.height < 2 * FOLDS or model == BAYES:
-        scores = bayes_scores(columns, labels, classes, rows, folds)
+        scores, models = bayes_scores(columns, labels, classes, rows, folds), ()
     elif model == "forest" and folds is None:
-        scores = _out_of_bag(columns, labels, classes, rows[:LARGEST], seed)
+        scores, models = _out_of_bag(columns, labels, classes, rows[:LARGEST], seed)
     else:
-        scores = _out_of_fold(model, columns, labels, classes, rows[:LARGEST], folds, seed)
-    return Guided(scores, float(np.mean(scores.argmax(axis=1) == labels)))
+        scores, models = _out_of_fold(model, columns, labels, classes, rows[:LARGEST], folds, seed)
+    return Guided(scores, _right(scores, labels), models)
 
 
-def _out_of_bag(columns: Sequence[EncodedColumn], labels: Codes, classes: int, rows: Rows, seed: int) -> Numbers:
+def _out_of_bag(
+    columns: Sequence[EncodedColumn], labels: Codes, classes: int, rows: Rows, seed: int
+) -> tuple[Numbers, tuple[Any, ...]]:
     matrix = _matrix(columns)
     model = _forest().set_params(oob_score=True, random_state=seed)
     with one_thread()(), quiet():  # a row that is in every bag is told below
@@ -177,7 +205,7 @@ def _out_of_bag(columns: Sequence[EncodedColumn], labels: Codes, classes: int, r
     rest = _others(rows, len(labels))
     if len(rest):
         scores[np.ix_(rest, model.classes_)] = model.predict_proba(matrix[rest])
-    return scores
+    return scores, (model,)
 
 
 def _out_of_fold(
@@ -188,7 +216,7 @@ def _out_of_fold(
     rows: Rows,
     folds: Rows | None,
     seed: int,
-) -> Numbers:
+) -> tuple[Numbers, tuple[Any, ...]]:
     from sklearn.base import clone
 
     scores, rest = np.zeros((len(labels), classes)), _others(rows, len(labels))
@@ -196,19 +224,20 @@ def _out_of_fold(
     matrix, alone = _taken_by(model, columns), one_thread()
     fold_of, fold_of_rest = _folds_of(rows, folds), _folds_of(rest, folds)
 
-    def tell(fold: int) -> None:
+    def tell(fold: int) -> Any:
         learned = rows[fold_of != fold]
         left_out = np.concatenate([rows[fold_of == fold], rest[fold_of_rest == fold]])
         if folds is not None and len(np.unique(labels[learned])) < 2:  # persons may be few, and one have nearly all
             scores[left_out] = np.exp(prior(labels[learned], classes))
-            return
+            return None
         with alone():  # several would wait for each other wherever a core is busy with something else
             trained = _fitted(model, matrix, labels, learned, seed + fold)
             scores[np.ix_(left_out, trained.classes_)] = trained.predict_proba(matrix[left_out])
+        return trained
 
     with quiet(), ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(tell, range(FOLDS)))
-    return scores
+        models = tuple(model for model in pool.map(tell, range(FOLDS)) if model is not None)
+    return scores, models
 
 
 def _others(rows: Rows, height: int) -> Rows:

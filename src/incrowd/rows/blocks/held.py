@@ -14,18 +14,20 @@ from incrowd.errors import Notice
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.blocks.drafting import Drafting, settle_blocks
-from incrowd.rows.blocks.persons import drawn_persons
+from incrowd.rows.blocks.persons import drawn_persons, persons_of
 from incrowd.rows.blocks.population import LARGEST_SAMPLE, BlockedPopulation, LocalBlocks
 from incrowd.rows.memory.held import as_numbers, castable, numeric
 from incrowd.rows.one_machine import Destination, Drafted, OnOneMachine
+from incrowd.tables.reading.read import read_population
 from incrowd.tables.reading.source import Origin, Source
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.roles import settle_stream
 from incrowd.tables.streams.encode import Blocks, encode_stream
 from incrowd.tables.streams.gathering import PersonNumbers
 from incrowd.tables.streams.stream import Stream
-from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness, distinct, keys_of
+from incrowd.vocabulary.requirement import subject_names, with_subjects
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Schema
 
@@ -51,9 +53,10 @@ class InBlocks(OnOneMachine):
     resources: Resources
     progress: Progress
 
+    people: EncodedTable | None = None
+
     whole: ClassVar[bool] = False
     source: ClassVar[None] = None
-    people: ClassVar[None] = None
 
     @classmethod
     def of(cls, stream: Stream, recipe: Recipe, resources: Resources, progress: Progress, to: Destination) -> InBlocks:
@@ -61,12 +64,14 @@ class InBlocks(OnOneMachine):
         assert resources.scratch is not None
         check_blocks(resources, len(stream.columns), stream.bytes_of_a_row)
         schema, doubts, drafted = settle_stream(stream, recipe, resources.scratch)
+        schema = with_subjects(recipe.requirement, schema)
+        names = tuple(dict.fromkeys([*schema.encoded, *subject_names(recipe.requirement, schema.target)]))
         folder = resources.scratch / "codes"
         folder.mkdir()
         blocks = encode_stream(
             stream,
             schema,
-            schema.encoded,
+            names,
             folder,
             threads=resources.threads,
             progress=lambda done, rows: progress("encoding", done, rows),
@@ -76,14 +81,16 @@ class InBlocks(OnOneMachine):
             persons=None if recipe.persons is None else PersonNumbers(recipe.persons),
         )
         notices = (*stream.notices, *blocks.markers, *doubts, *blocks.notices)
+        typed = blocks.schema.with_types(blocks.columns)
         return cls(
             to=to,
             stream=stream,
-            schema=blocks.schema.with_types(blocks.columns),
+            schema=typed,
             blocks=blocks,
             notices=notices,
             resources=resources,
             progress=progress,
+            people=read_population(recipe.population, recipe.requirement, typed, recipe.reading, recipe.persons),
         )
 
     @property
@@ -125,7 +132,7 @@ class InBlocks(OnOneMachine):
         drafting = Drafting(plan, population, self.columns, randomness, self.stream.schema)
         beside = [written.source for written in plan.written if written.source not in plan.names]
         numbers = {name: kind for name, kind in numeric(plan).items() if typed and self._is_text(name, beside)}
-        written, inputs = 0, self._input_rows()
+        written, inputs = 0, self.order
         for draft in drafting.frames(self._beside(beside, numbers), folder, max(self.blocks.rows)):
             origin = draft.origin if inputs is None else inputs[draft.origin]
             yield replace(draft, table=as_numbers(draft.table, numbers), origin=origin)
@@ -135,7 +142,15 @@ class InBlocks(OnOneMachine):
     def _is_text(self, name: str, beside: Sequence[str]) -> bool:
         return name in beside and self.stream.schema[name] == pl.String
 
-    def _input_rows(self) -> npt.NDArray[np.int64] | None:
+    @property
+    def owners(self) -> npt.NDArray[np.int64] | None:
+        """The person of each row; None if every row is a person."""
+        if not self.blocks.owned:
+            return None
+        return np.concatenate(list(self._store.each(lambda block, _: persons_of(block))))
+
+    @property
+    def order(self) -> npt.NDArray[np.int64] | None:
         """The input row of each row of the blocks; None if they have all rows."""
         kept = [self.blocks.kept(place) for place in range(len(self.blocks))]
         if all(rows is None for rows in kept):

@@ -57,12 +57,21 @@ def drawn_persons(blocks: BlockStore, wanted: int, key: bytes) -> Callable[[Enco
     return drawn
 
 
+def marks_of(block: EncodedTable, key: bytes) -> npt.NDArray[np.uint64]:
+    """A number for each row, the same in all rows of a person, which looks random to who has no key."""
+    return _marks(block, np.frombuffer(key[:8], np.uint64)[0])
+
+
 def _bins(block: EncodedTable, secret: np.uint64) -> npt.NDArray[np.intp]:
     """The bin of each row's person."""
+    return (_marks(block, secret) >> np.uint64(64 - _BITS)).astype(np.intp)
+
+
+def _marks(block: EncodedTable, secret: np.uint64) -> npt.NDArray[np.uint64]:
     marks = persons_of(block).view(np.uint64) ^ secret
     for shift, factor in zip((30, 27), _MIX, strict=True):
         marks = (marks ^ (marks >> np.uint64(shift))) * factor
-    return (marks >> np.uint64(64 - _BITS)).astype(np.intp)
+    return marks
 
 
 def named(presence: Presence, block: EncodedTable) -> Presence:

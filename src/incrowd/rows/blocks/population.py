@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.methods.method import Combinations, Presence
+from incrowd.errors import ParameterError
+from incrowd.methods.method import Combinations, Part, Presence
 from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat
-from incrowd.rows.blocks.persons import drawn_persons, joined, named, persons_of
+from incrowd.rows.blocks.persons import drawn_persons, joined, marks_of, named, persons_of
 from incrowd.rows.memory.population import EmbeddedPopulation, Shares, combine, first_rows
 from incrowd.trees.compiled import compiled
 from incrowd.trees.tree import Tree
@@ -35,6 +36,10 @@ class BlockStore(Protocol):
     def rows(self) -> Sequence[int]:
         """The rows of each block."""
 
+    @property
+    def here(self) -> bool:
+        """Whether rows are on this machine, so that whoever decides may hold some of them."""
+
     def each(self, ask: Callable[[EncodedTable, int], Answer]) -> Iterator[Answer]:
         """The answer for each block and its number, in order. What is asked for must be small."""
 
@@ -46,6 +51,8 @@ class LocalBlocks:
     rows: Sequence[int]
     load: Callable[[int], EncodedTable]
     threads: int = 2
+
+    here: ClassVar[bool] = True
 
     def each(self, ask: Callable[[EncodedTable, int], Answer]) -> Iterator[Answer]:
         """The answers in order; no more blocks are in memory than there are threads, and no more answers wait."""
@@ -348,6 +355,50 @@ class BlockedPopulation:
             return lambda population, place: population.dealt(step, shares[place])
 
         return self._once(step, placing, placed=True)
+
+    def parts(self, rows: int) -> Iterator[Part]:
+        """All rows, dealt at random; where few enough rows are not in one part, each part is put together by itself."""
+        count = self.rows // max(1, min(rows, self.largest_sample))
+        if count < 2 and self.rows <= self.largest_sample:
+            seen = EmbeddedPopulation(self.sample(), self.schema, self.randomness, owners=self.owners)
+            yield Part(np.arange(self.rows), seen)
+            return
+        if not self.blocks.here:
+            raise ParameterError(
+                f"This method looks at rows, and {self.rows:,} are more than the driver of Spark may hold. Choose a "
+                "method that works on counts, such as infogain-mondrian, or release without Spark."
+            )
+        part_of, starts = self._dealt(count), np.cumsum([0, *self.blocks.rows])
+        for number in range(count):
+            mine = [np.flatnonzero(each == number) for each in part_of]
+            yield Part(
+                np.concatenate([some + start for some, start in zip(mine, starts, strict=False)]), self._of(mine)
+            )
+
+    def _dealt(self, count: int) -> list[npt.NDArray[np.uint32]]:
+        """The part of each row, block by block: by its person, or by a draw of its own."""
+        key = keys_of(self.randomness, 1)[0]
+
+        def dealt(block: EncodedTable, place: int) -> npt.NDArray[np.uint32]:
+            if self.owned:
+                return (marks_of(block, key) % np.uint64(count)).astype(np.uint32)
+            words = KeyedRandomness(self.keys[place] + key).words(block.height)
+            return (words % np.uint64(count)).astype(np.uint32)
+
+        return list(self.blocks.each(dealt))
+
+    def _of(self, rows: Sequence[npt.NDArray[np.intp]]) -> EmbeddedPopulation:
+        """Some rows of each block, together."""
+
+        def taken(block: EncodedTable, place: int) -> tuple[EncodedTable, npt.NDArray[np.int64] | None]:
+            persons = persons_of(block)[rows[place]] if self.owned else None
+            if self.placed:
+                return self.seen(block, place).table.take(rows[place]), persons
+            return self.seen(block.take(rows[place]), place).table, persons
+
+        tables, persons = zip(*self.blocks.each(taken), strict=True)
+        owners = np.unique(np.concatenate(persons), return_inverse=True)[1].astype(np.int32) if self.owned else None
+        return EmbeddedPopulation(stacked(tables), self.schema, self.randomness, owners=owners)
 
     def seat(self, step: Seat) -> BlockedPopulation:
         """The same rows, each in the group the step gives it; rows are in the order of the blocks."""

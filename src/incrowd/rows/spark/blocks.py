@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,8 @@ class SparkBlocks:
     store: Store | None  # where they are; ``None`` in the executors, which have the blocks at hand
     listed: tuple[Listed, ...]  # the blocks, in order
     meanings: Mapping[str, Meaning]  # of each encoded column
+
+    here: ClassVar[bool] = False
 
     @classmethod
     def of(cls, store: Store, meanings: Mapping[str, Meaning]) -> SparkBlocks:

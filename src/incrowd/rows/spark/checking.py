@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,6 +24,7 @@ from incrowd.rows.blocks.drafting import PERSON
 from incrowd.rows.spark.blocks import SparkBlocks
 from incrowd.rows.spark.drafting import BLOCK, KEY, Mixing, Pieces, left_out
 from incrowd.rows.spark.person_checking import owned_rows
+from incrowd.rows.spark.promise_checking import counted_values, further_checks
 from incrowd.rows.spark.session import (
     EXACT,
     ONE_BLOCK_AT_A_TIME,
@@ -39,8 +41,9 @@ from incrowd.verification.beside import MOST_CELLS, unchanged_counts
 from incrowd.verification.class_sizes import k_check, sizes_of
 from incrowd.verification.comparison import PieceFindings
 from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
+from incrowd.verification.forbidden_cells import rare_values_check
 from incrowd.verification.input_table import ColumnOrigin
-from incrowd.verification.judge import asked_of, expected_columns
+from incrowd.verification.judge import EVERYBODY, asked_of, expected_columns, people_of, rare_cells
 from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.opening import connect, register
 from incrowd.verification.order import hidden_order_check, row_order_check, window
@@ -50,6 +53,7 @@ from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.verification.written_bytes import bytes_check
 from incrowd.vocabulary.forms import FileForm
+from incrowd.vocabulary.resources import Resources
 
 Compare = Callable[[Any, Original], Any]
 """Given a PyArrow table that was read back and what the input held, what was found; must be small."""
@@ -82,11 +86,17 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     session, input_rows, salt = table.session, pieces.drafting.population.rows, secrets.randbits(62)
     columns = written_columns(session, folder)
     sources = expected_columns(request, columns)
-    expected = asked_of(request, sources, None, input_rows)
+    expected = asked_of(request, sources, people_of(request, sources, Resources()), input_rows)
     rows, different = rows_used(pieces, blocks.listed)
-    files, findings = compared(pieces, folder, partial(_compare, request, expected, salt))
     held = [*sources, *_persons(request)]
     meanings = _meanings(request, table, blocks, held)
+    everybody: Mapping[str, Any] = {}
+    if request.rarest:
+        counts = counted_values(table, sources, meanings)
+        everybody = {f"{EVERYBODY}_{at}": values for at, values in counts.items()}
+    files, findings = compared(
+        pieces, folder, partial(_compare, request, replace(expected, people=None), salt, everybody)
+    )
     dropped_owner = PERSON if request.persons is not None and request.persons.missing == "drop" else None
     reader = InputReader(held, meanings, salt, dropped_owner)
     read = summed_up(table, [one.column.name for one in held], reader)
@@ -102,6 +112,7 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     checks = [
         Check("columns", columns == list(expected.columns), f"{len(columns)} columns, as requested"),
         *counted,
+        *further_checks(session, folder, expected),
         Check("rows", whole, f"{rows:,} released, {gone:,} left out"),
         Check("input", same, "the rows that were compared are those of the input" if same else "other rows"),
         Check("left out", gone - without == request.left_out, f"{gone:,} rows"),
@@ -109,6 +120,8 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
         _of_all(files),
         *(_of_all(each) for each in zip(*(one.order for one in findings), strict=True)),
     ]
+    if request.rarest:
+        checks.append(rare_values_check(sum((Counter(one.rare) for one in findings), Counter()), request.rarest))
     undone = None
     if rows * len(columns) <= MOST_CELLS:
         undone = looked_at_together(pieces, folder, partial(_unchanged, request, expected, sources))
@@ -166,19 +179,28 @@ def _meanings(
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found in a piece: its cells, a sum over its input rows, what its order tells."""
+    """What was found in a piece: its cells, a sum over its input rows, what its order tells, cells that name few."""
 
     cells: PieceFindings
     marks: Fingerprint
     order: tuple[Check, ...]
+    rare: Mapping[str, int]
 
 
-def _compare(request: Request, expected: Expected, salt: int, written: Any, original: Original) -> Findings:
+def _compare(
+    request: Request, expected: Expected, salt: int, everybody: Mapping[str, Any], written: Any, original: Original
+) -> Findings:
     cells = compare_piece(written, expected, _without_persons(original))
     some = original.table.slice(*_span(window(written.num_rows)))
     hidden = [(name, some[name].combine_chunks()) for name in expected.quasi_identifiers]
     order = row_order_check(original.origin, seeded=request.seeded), hidden_order_check(hidden)
-    return Findings(cells, _fingerprint(salt, original.table), order)
+    rare: Mapping[str, int] = {}
+    if everybody:
+        with connect(threads=1) as connection:
+            register(connection, written, "released")
+            register(connection, original.table, "original")
+            rare = rare_cells(connection, request, expected, everybody)
+    return Findings(cells, _fingerprint(salt, original.table), order, rare)
 
 
 def _unchanged(

@@ -51,6 +51,7 @@ from incrowd.tables.reading.draft import Shared, draft_schema
 from incrowd.tables.reading.encode import settle
 from incrowd.tables.reading.frames import check_types
 from incrowd.tables.reading.persons import heavy_person, nobodys_rows, refuse_alike
+from incrowd.tables.reading.read import read_population
 from incrowd.tables.reading.source import (
     MISSING_MARKERS,
     Origin,
@@ -67,9 +68,10 @@ from incrowd.tables.streams.encode import typed_column
 from incrowd.tables.streams.gathering import GatheredColumn, growing, person_texts, plain_texts
 from incrowd.verification.request import Hint, Request
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.encoded_table import EncodedColumn
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.randomness import Randomness
+from incrowd.vocabulary.requirement import subject_names, with_subjects
 from incrowd.vocabulary.resources import Clock
 from incrowd.vocabulary.schema import Schema
 
@@ -158,10 +160,10 @@ class OnSpark:
     folder: str
     hidden: str
     closing: ExitStack  # what is done when the rows are needed no more
+    people: EncodedTable | None = None  # the population, which the driver reads
 
     writes: ClassVar[str] = "files"
     source: ClassVar[None] = None
-    people: ClassVar[None] = None
     resources: ClassVar[None] = None
 
     @property
@@ -234,12 +236,14 @@ def hold_on_spark(
         with clock("reading"):
             table = open_table(str(source) if isinstance(source, Path) else source, session)
             schema, notices = _roles(table, recipe, markers)
+            schema = with_subjects(recipe.requirement, schema)
+            names = tuple(dict.fromkeys([*schema.encoded, *subject_names(recipe.requirement, schema.target)]))
         with clock("encoding"):
             persons, clean = recipe.persons, partial(_clean, markers)
             owners = None if persons is None else PersonWords(persons, secrets.token_bytes(32), markers)
             beside = schema.untouched if persons is None else (*schema.untouched, persons.column)
             somebodys, dropped = _with_persons(table, persons, markers)
-            store = stored(somebodys, schema.encoded, beside, raw_codes, clean, BLOCK_ROWS, owners)
+            store = stored(somebodys, names, beside, raw_codes, clean, BLOCK_ROWS, owners)
             closing.callback(store.forget)
             if persons is not None:
                 notices = (*notices, *dropped, *person_notices(store, persons))
@@ -255,6 +259,7 @@ def hold_on_spark(
             folder=folder,
             hidden=hidden,
             closing=closing,
+            people=read_population(recipe.population, recipe.requirement, schema, {"missing": markers}, recipe.persons),
         )
 
 

@@ -101,7 +101,7 @@ def test_a_population_whose_sample_leaves_rows_out_is_refused(population):
             return self.table.take(np.arange(100))
 
     sampled = Sampled(population.table, population.schema, SystemRandomness())
-    with pytest.raises(ParameterError, match="every row at once"):
+    with pytest.raises(ParameterError, match="looks at every row"):
         steps_of(sampled)
 
 
