@@ -90,13 +90,13 @@ def _yes(is_so: bool) -> str:
     return "yes" if is_so else "no"
 
 
-def differences(known: Outcomes, learner: str) -> Iterator[Difference]:
+def differences(known: Outcomes, learner: str) -> Iterator[tuple[Cell, Difference]]:
     """Opened against what `incrowd compare` feeds, release by release: the same learner, draws and test rows."""
     for (cell, way), opened in known.items():
         compared = known.get((cell.told, COMPARED))
         if way == OPENED and compared is not None and {learner} <= opened.right.keys() & compared.right.keys():
             each = 100 * (opened.right[learner].astype(np.float64) - compared.right[learner])
-            yield Difference(float(each.mean()), float(each.std(ddof=1) / math.sqrt(len(each))))
+            yield cell, Difference(float(each.mean()), float(each.std(ddof=1) / math.sqrt(len(each))))
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,23 +39,36 @@ LOSS = 2.0
 def write_page(page: Path, known: Outcomes) -> None:
     """Write the page, and all figures into a file of the same name that ends in ``.csv``.
 
-    What has no outcome keeps the figures that the file has of a former run.
+    What has no outcome keeps the figures that the file has of a former run, and the sections that the page has.
     """
     figures, table = Figures(known), page.with_suffix(".csv")
     every = list(figures.all(LEARNERS))
     measured = {(figure.table, figure.kind, figure.k) for figure in every}
     every += [one for one in read_figures(table) if (one.table, one.kind, one.k) not in measured]
     write_figures(table, every)
+    by_lab, by_unshared = bool(measured), any(way == UNSHARED for _, way in known)
+    goals = [*compared_goal(known), *_naive_goal(known), _former_goal(figures, every)]
     sections = [
-        Section("In short", [*compared(known), *_naive_goal(known)]),
-        Section("Before: test rows seen through the private plan", list(_before(figures, every))),
-        Section("By method and form", list(_by_kind(figures, every))),
+        Section("In short", goals),
+        Section("As comparisons feed it", list(compared(known))),
+        Section("Before: test rows seen through the private plan", list(_before(every))),
+        _measured(by_lab, page, "By method and form", _by_kind(figures, every)),
         Section("Where opening loses", list(_misses(figures, every))),
-        Section("Hierarchies that are kept back", list(_unshared(known))),
-        Section("The naive way", list(_naive(known))),
-        Section("Protocol", list(_protocol(figures, every, known))),
+        _measured(by_unshared, page, "Hierarchies that are kept back", _unshared(known)),
+        _measured((NAIVE, AS_THEY_ARE) in known or (NAIVE, SCALED) in known, page, "The naive way", _naive(known)),
+        _measured(by_lab, page, "Protocol", _protocol(figures, every, known)),
     ]
     write_sections(page, "What recipients lose who open a release", list(_about(page)), sections)
+
+
+def _measured(is_so: bool, page: Path, title: str, parts: Iterator[str | Table]) -> Section:
+    """A section of what was measured; or as the page has it, from a former run."""
+    if not is_so and page.exists():
+        for text in page.read_text(encoding="utf-8").split("\n## ")[1:]:
+            name, _, rest = text.partition("\n\n")
+            if name == title:
+                return Section(title, [rest.rstrip("\n")])
+    return Section(title, list(parts))
 
 
 def named(kind: Kind) -> tuple[str, str, str]:
@@ -75,41 +88,79 @@ def _about(page: Path) -> Iterator[str]:
     )
 
 
-def compared(known: Outcomes) -> Iterator[str | Table | Goal]:
+def compared_goal(known: Outcomes) -> Iterator[Goal]:
     """Opened against what `incrowd compare` measures; nothing, where it was not measured."""
-    by_learner = {learner: list(differences(known, learner)) for learner in LEARNERS}
-    every = [one for mine in by_learner.values() for one in mine]
+    every = [one for learner in LEARNERS for _, one in differences(known, learner)]
     if not every:
         return
     verdicts = Counter(one.verdict for one in every)
+    same = sum(one.mean == one.error == 0 for one in every)
     yield Goal(
         f"opened, every method and form is within {MARGIN} points of what `incrowd compare` measures, or better",
-        f"{_share(verdicts['within'], len(every))} of {len(every):,} cells are; "
-        f"{_share(verdicts['noise'], len(every))} are below, but not surely (95 %); "
+        f"{_share(verdicts['within'], len(every))} of {len(every):,} cells are, and {_share(same, len(every))} have "
+        f"the same answer to every row; {_share(verdicts['noise'], len(every))} are below, but not surely (95 %); "
         f"{_share(verdicts['worse'], len(every))} are surely below",
         not verdicts["worse"],
-        "A cell is a release and a learner.",
+        "See [as comparisons feed it](#as-comparisons-feed-it).",
     )
+
+
+def compared(known: Outcomes) -> Iterator[str | Table]:
+    """The same by learner and by what is released, and what could not be released."""
+    by_learner = {learner: list(differences(known, learner)) for learner in LEARNERS}
+    if not any(by_learner.values()):
+        return
     yield (
         "Cells are dealt by one object (`incrowd.recipients.dealing`) and classifiers learn by one object "
         "(`incrowd.recipients.encoding.Fitted`) in `incrowd compare`, in the accuracy of a report and in a recipient's "
-        "classifier, so a recipient gets the same answer to every row, given the same draws. Here both have the same "
-        "draws:"
+        "classifier. So a recipient gets the same answer to every row, given the same draws, and a test asks for that, "
+        "for every method and form. Here both have the same draws: the one learns from what is in memory, the other "
+        "from the file and its certificate. A cell is a release and a learner; a pair is compared with the counts that "
+        "it tells. Tables, splits, k and learners are those of the [protocol](#protocol); beside its releases there "
+        "are every method's counts in fine bins (`--bins fine`) and by class (`--counts-by-class`), and Blend's "
+        "clusters (`--set groups=clusters`):"
     )
+    rows = [[NAMES[learner], *_compared_row([one for _, one in mine])] for learner, mine in by_learner.items() if mine]
+    yield Table(["", *COMPARED_HEADER], rows)
+    by_kind: dict[tuple[str, str], list[tuple[Cell, Difference]]] = {}
+    for cell, one in (pair for mine in by_learner.values() for pair in mine):
+        by_kind.setdefault((cell.method, cell.form), []).append((cell, one))
+    yield "By what is released, over all ways to write numbers, with and without hierarchies:"
     rows = [
-        [
-            NAMES[learner],
-            f"{len(mine):,}",
-            f"{sum(one.mean == one.error == 0 for one in mine):,}",
-            f"{np.mean([one.mean for one in mine]):+.2f}",
-            *(str(sum(one.verdict == verdict for one in mine)) for verdict in ("within", "noise", "worse")),
-        ]
-        for learner, mine in by_learner.items()
-        if mine
+        [f"`{method}`", form, str(len({cell for cell, _ in mine})), *_compared_row([one for _, one in mine])]
+        for (method, form), mine in by_kind.items()
     ]
-    yield Table(["", "cells", "the same for every row", "difference", "within", "noise", "worse"], rows)
-    tables = Counter(cell.table for cell, way in known if way == COMPARED)
-    yield f"Releases: {', '.join(f'{table} {times}' for table, times in sorted(tables.items()))}."
+    yield Table(["method", "form", "releases", *COMPARED_HEADER], rows, words=2)
+    measured = Counter((cell.table, cell.k) for cell, way in known if way == OPENED and (cell.told, COMPARED) in known)
+    words = ", ".join(f"{table} at k = {k} {times}" for (table, k), times in sorted(measured.items()))
+    yield f"Releases that were asked for: {words}."
+    yield from _refused(known)
+
+
+COMPARED_HEADER = ("cells", "the same for every row", "difference", "within", "noise", "worse")
+
+
+def _compared_row(mine: Sequence[Difference]) -> Iterator[str]:
+    yield f"{len(mine):,}"
+    yield f"{sum(one.mean == one.error == 0 for one in mine):,}"
+    yield f"{np.mean([one.mean for one in mine]):+.2f}"
+    yield from (str(sum(one.verdict == verdict for one in mine)) for verdict in ("within", "noise", "worse"))
+
+
+def _refused(known: Outcomes) -> Iterator[str | Table]:
+    """Releases without figures: refused both ways, or by one alone."""
+    reasons: Counter[tuple[str, str, str, str]] = Counter()
+    for (cell, way), opened in known.items():
+        lab = known.get((cell.told, COMPARED))
+        if way == OPENED and lab is not None and (opened.failed or lab.failed):
+            sides = ("comparison", lab.failed), ("recipient", opened.failed)
+            who = " and ".join(side for side, failed in sides if failed)
+            why = next(iter((opened.failed or lab.failed).values()))
+            reasons[f"`{cell.method}`", cell.form, who, why.partition(": ")[2].partition(". ")[0]] += 1
+    if reasons:
+        yield "No figures, for the release is refused:"
+        rows = [[*what, str(times)] for what, times in reasons.items()]
+        yield Table(["method", "form", "refused to", "reason", "releases"], rows, words=4)
 
 
 def _naive_goal(known: Outcomes) -> Iterator[Goal]:
@@ -123,20 +174,28 @@ def _naive_goal(known: Outcomes) -> Iterator[Goal]:
         )
 
 
-def _before(figures: Figures, every: Sequence[Figure]) -> Iterator[str | Table]:
-    """The history: what comparisons fed before releases could be opened."""
+def _former_goal(figures: Figures, every: Sequence[Figure]) -> Goal:
+    """Opened against what no recipient has."""
     verdicts = Counter(figure.difference.verdict for figure in every)
     failed = len(figures.failures())
     total = len(every) + failed
+    return Goal(
+        f"opened, every method and form is within {MARGIN} points of what our comparisons fed before releases could "
+        "be opened, when they saw test rows through the private plan",
+        f"{_share(verdicts['within'], total)} of {total:,} cells are; {_share(verdicts['noise'], total)} are below, "
+        f"but not surely (95 %); {_share(verdicts['worse'], total)} are surely below; {failed} could not be measured",
+        not verdicts["worse"] and not failed,
+        "No recipient has that plan. Most that are surely below are means and middles of boxes: where a box ends is in "
+        "the plan and not in the release, see [where](#where-opening-loses).",
+    )
+
+
+def _before(every: Sequence[Figure]) -> Iterator[str | Table]:
+    """The history: what comparisons fed before releases could be opened."""
     yield (
-        "Before releases could be opened, our comparisons had more than a recipient has: they saw test rows through "
-        "the private plan. These were figures that no recipient could reach, and this section and the next two keep "
-        f"the distance: {_share(verdicts['within'], total)} of {total:,} cells are within {MARGIN} points of them, or "
-        f"better; {_share(verdicts['noise'], total)} are below, but not surely (95 %); "
-        f"{_share(verdicts['worse'], total)} are surely below; {failed} could not be measured. A cell is a method, "
-        "form, way to write numbers, with or without hierarchies, table, k and learner. Most that are surely below are "
-        "means and middles of boxes: where a box ends is in the private plan and not in the release, see "
-        "[where](#where-opening-loses)."
+        "Before releases could be opened, our comparisons had more than a recipient has: the private plan. This "
+        "section and the next two keep the distance to those figures. A cell is a method, form, way to write numbers, "
+        "with or without hierarchies, table, k and learner:"
     )
     rows = [(NAMES[learner], *_learner_row(every, learner)) for learner in LEARNERS]
     yield Table(["", "unprotected", "plan", "opened", "difference", "within", "noise", "worse"], rows)
