@@ -45,17 +45,24 @@ def write_page(page: Path, known: Outcomes) -> None:
     every = list(figures.all(LEARNERS))
     measured = {(figure.table, figure.kind, figure.k) for figure in every}
     every += [one for one in read_figures(table) if (one.table, one.kind, one.k) not in measured]
-    write_figures(table, every)
-    by_lab, by_unshared = bool(measured), any(way == UNSHARED for _, way in known)
-    goals = [*compared_goal(known), *_naive_goal(known), _former_goal(figures, every)]
+    if measured:
+        write_figures(table, every)
+    by_unshared, naively = (any(way in ways for _, way in known) for ways in ((UNSHARED,), (AS_THEY_ARE, SCALED)))
+    former = [] if measured else _stated(page, FORMER_GOAL)
+    goals = [
+        *compared_goal(known),
+        *(_naive_goal(known) or _stated(page, NAIVE_GOAL)),
+        *(former or [_former_goal(figures, every)]),
+    ]
+    by_lab = bool(measured)
     sections = [
         Section("In short", goals),
         Section("As comparisons feed it", list(compared(known))),
-        Section("Before: test rows seen through the private plan", list(_before(every))),
+        _measured(by_lab, page, "Before: test rows seen through the private plan", _before(every)),
         _measured(by_lab, page, "By method and form", _by_kind(figures, every)),
-        Section("Where opening loses", list(_misses(figures, every))),
+        _measured(by_lab, page, "Where opening loses", _misses(figures, every)),
         _measured(by_unshared, page, "Hierarchies that are kept back", _unshared(known)),
-        _measured((NAIVE, AS_THEY_ARE) in known or (NAIVE, SCALED) in known, page, "The naive way", _naive(known)),
+        _measured(naively, page, "The naive way", _naive(known)),
         _measured(by_lab, page, "Protocol", _protocol(figures, every, known)),
     ]
     write_sections(page, "What recipients lose who open a release", list(_about(page)), sections)
@@ -88,7 +95,7 @@ def _about(page: Path) -> Iterator[str]:
     )
 
 
-def compared_goal(known: Outcomes) -> Iterator[Goal]:
+def compared_goal(known: Outcomes) -> Iterator[str | Goal]:
     """Opened against what `incrowd compare` measures; nothing, where it was not measured."""
     every = [one for learner in LEARNERS for _, one in differences(known, learner)]
     if not every:
@@ -133,7 +140,8 @@ def compared(known: Outcomes) -> Iterator[str | Table]:
     yield Table(["method", "form", "releases", *COMPARED_HEADER], rows, words=2)
     measured = Counter((cell.table, cell.k) for cell, way in known if way == OPENED and (cell.told, COMPARED) in known)
     words = ", ".join(f"{table} at k = {k} {times}" for (table, k), times in sorted(measured.items()))
-    yield f"Releases that were asked for: {words}."
+    planned = sum(cell.method != UNPROTECTED for cell in planned_cells(1))
+    yield f"{sum(measured.values()):,} of {planned:,} releases of one repetition have run: {words}."
     yield from _refused(known)
 
 
@@ -163,15 +171,27 @@ def _refused(known: Outcomes) -> Iterator[str | Table]:
         yield Table(["method", "form", "refused to", "reason", "releases"], rows, words=4)
 
 
-def _naive_goal(known: Outcomes) -> Iterator[Goal]:
+NAIVE_GOAL = f"the naive way loses at most {LOSS:g} points for every learner"
+
+
+def _naive_goal(known: Outcomes) -> list[str | Goal]:
     losses = [row for row in _losses(known) if row is not None]
-    if losses:
-        yield Goal(
-            f"the naive way loses at most {LOSS:g} points for every learner",
-            f"at most {max(losses):.1f}",
-            max(losses) <= LOSS,
-            "See [the naive way](#the-naive-way).",
-        )
+    if not losses:
+        return []
+    see = "See [the naive way](#the-naive-way)."
+    return [Goal(NAIVE_GOAL, f"at most {max(losses):.1f}", max(losses) <= LOSS, see)]
+
+
+def _stated(page: Path, goal: str) -> list[str | Goal]:
+    """What the page says of a goal, from a former run."""
+    lines = page.read_text(encoding="utf-8").splitlines() if page.exists() else []
+    return [line for line in lines if f": {goal}." in line][:1]
+
+
+FORMER_GOAL = (
+    f"opened, every method and form is within {MARGIN} points of what our comparisons fed before releases could be "
+    "opened, when they saw test rows through the private plan"
+)
 
 
 def _former_goal(figures: Figures, every: Sequence[Figure]) -> Goal:
@@ -180,8 +200,7 @@ def _former_goal(figures: Figures, every: Sequence[Figure]) -> Goal:
     failed = len(figures.failures())
     total = len(every) + failed
     return Goal(
-        f"opened, every method and form is within {MARGIN} points of what our comparisons fed before releases could "
-        "be opened, when they saw test rows through the private plan",
+        FORMER_GOAL,
         f"{_share(verdicts['within'], total)} of {total:,} cells are; {_share(verdicts['noise'], total)} are below, "
         f"but not surely (95 %); {_share(verdicts['worse'], total)} are surely below; {failed} could not be measured",
         not verdicts["worse"] and not failed,
