@@ -56,6 +56,14 @@ def _needs(name: str, extras: frozenset[str]) -> list[str]:
     return [*PROJECT["dependencies"], *(one for extra in extras for one in optional[extra])]
 
 
+def test_the_version_is_the_same_wherever_it_stands() -> None:
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    changes = re.search(r"^## (\S+) - ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert cited is not None
+    assert changes is not None
+    assert cited[1] == changes[1] == PROJECT["version"]
+
+
 def test_all_extras_are_without_spark() -> None:
     everything = brought("all")
     assert {"pandas", "cryptography", "openpyxl"} <= everything

@@ -101,14 +101,14 @@ class ClassCells:
     seen: Combinations
     evidence: Evidence
     judge: Judge
-    features: tuple[CountedAttribute, ...]
+    features: tuple[CellHistogram, ...]
 
     @classmethod
     def of(cls, after: Population, judge: Judge, target: str, names: Sequence[str]) -> ClassCells:
         """Counted over all rows that are in a group."""
         seen = after.combinations((GROUP, target))
         evidence = _evidence(after, judge, (GROUP, target), seen)
-        features = (CountedAttribute.of(after, seen, target, name) for name in names)
+        features = (CellHistogram.of(after, seen, target, name) for name in names)
         return cls(seen, evidence, judge, tuple(features))
 
     def blocks(self) -> Iterator[Block]:
@@ -158,7 +158,7 @@ class ClassCells:
 
 
 @dataclass(frozen=True, eq=False)
-class CountedAttribute:
+class CellHistogram:
     """One attribute of cells: how many rows of which cell have which of its values."""
 
     cell: npt.NDArray[np.int64]
@@ -168,7 +168,7 @@ class CountedAttribute:
     ordered: bool
 
     @classmethod
-    def of(cls, after: Population, seen: Combinations, target: str, name: str) -> CountedAttribute:
+    def of(cls, after: Population, seen: Combinations, target: str, name: str) -> CellHistogram:
         """Counted over all rows that are in a group."""
         beside = after.combinations((GROUP, target, name))
         width = int(seen.codes[:, 1].max(initial=0)) + 1

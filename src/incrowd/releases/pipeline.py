@@ -24,7 +24,7 @@ from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import describe, keyed_entries
 from incrowd.releases.job import IN_MEMORY, Job, Targets
 from incrowd.releases.measured import check_measurable
-from incrowd.releases.notices import notices_asked
+from incrowd.releases.notices import notices_asked, notices_of_class
 from incrowd.releases.told import request_of
 from incrowd.report.certificate import owner_key
 from incrowd.report.outcome import Release
@@ -74,8 +74,6 @@ def run_release(job: Job) -> Release:
         job = replace(job, counts_key=_counts_key(job, page))
         plan, population = decide(job, held, _choices(job, page) or randomness)
         if plan.by_class:
-            from incrowd.releases.class_told import notices_of_class
-
             notices = (*notices, *notices_of_class(plan, population))
         with job.clock("applying"):
             draft = held.write(plan, population, randomness)
