@@ -13,7 +13,6 @@ from experiments.pages import write_page as write_sections
 from experiments.recipients.causes import cause_of
 from experiments.recipients.cells import (
     ADULT,
-    COMPARED,
     KS,
     OPENED,
     REPETITIONS,
@@ -26,12 +25,21 @@ from experiments.recipients.cells import (
     kinds,
 )
 from experiments.recipients.cells import cells as planned_cells
-from experiments.recipients.figures import MARGIN, Difference, Figure, Figures, differences, read_figures, write_figures
+from experiments.recipients.compared import compared, compared_goal
+from experiments.recipients.figures import (
+    MARGIN,
+    NAMES,
+    Difference,
+    Figure,
+    Figures,
+    read_figures,
+    share_of,
+    write_figures,
+)
 from experiments.recipients.naive import AS_THEY_ARE, BEFORE, NAIVE, SCALED
 from experiments.recipients.trying import ADULT_ROWS, ADULT_TEST, FEEDING, LEARNERS
 from incrowd.vocabulary.forms import PAIR
 
-NAMES = {"tree": "tree", "logistic": "logistic", "boosting": "boosting", "knn": "nearest neighbours"}
 LOSS = 2.0
 """Points that the naive way may lose against learning from the rows themselves."""
 
@@ -49,7 +57,7 @@ def write_page(page: Path, known: Outcomes) -> None:
         write_figures(table, every)
     by_unshared, naively = (any(way in ways for _, way in known) for ways in ((UNSHARED,), (AS_THEY_ARE, SCALED)))
     former = [] if measured else _stated(page, FORMER_GOAL)
-    goals = [
+    goals: list[str | Table | Goal] = [
         *compared_goal(known),
         *(_naive_goal(known) or _stated(page, NAIVE_GOAL)),
         *(former or [_former_goal(figures, every)]),
@@ -95,82 +103,6 @@ def _about(page: Path) -> Iterator[str]:
     )
 
 
-def compared_goal(known: Outcomes) -> Iterator[str | Goal]:
-    """Opened against what `incrowd compare` measures; nothing, where it was not measured."""
-    every = [one for learner in LEARNERS for _, one in differences(known, learner)]
-    if not every:
-        return
-    verdicts = Counter(one.verdict for one in every)
-    same = sum(one.mean == one.error == 0 for one in every)
-    yield Goal(
-        f"opened, every method and form is within {MARGIN} points of what `incrowd compare` measures, or better",
-        f"{_share(verdicts['within'], len(every))} of {len(every):,} cells are, and {_share(same, len(every))} have "
-        f"the same answer to every row; {_share(verdicts['noise'], len(every))} are below, but not surely (95 %); "
-        f"{_share(verdicts['worse'], len(every))} are surely below",
-        not verdicts["worse"],
-        "See [as comparisons feed it](#as-comparisons-feed-it).",
-    )
-
-
-def compared(known: Outcomes) -> Iterator[str | Table]:
-    """The same by learner and by what is released, and what could not be released."""
-    by_learner = {learner: list(differences(known, learner)) for learner in LEARNERS}
-    if not any(by_learner.values()):
-        return
-    yield (
-        "Cells are dealt by one object (`incrowd.recipients.dealing`) and classifiers learn by one object "
-        "(`incrowd.recipients.encoding.Fitted`) in `incrowd compare`, in the accuracy of a report and in a recipient's "
-        "classifier. So a recipient gets the same answer to every row, given the same draws, and a test asks for that, "
-        "for every method and form. Here both have the same draws: the one learns from what is in memory, the other "
-        "from the file and its certificate. A cell is a release and a learner; a pair is compared with the counts that "
-        "it tells. Tables, splits, k and learners are those of the [protocol](#protocol); beside its releases there "
-        "are every method's counts in fine bins (`--bins fine`) and by class (`--counts-by-class`), and Blend's "
-        "clusters (`--set groups=clusters`):"
-    )
-    rows = [[NAMES[learner], *_compared_row([one for _, one in mine])] for learner, mine in by_learner.items() if mine]
-    yield Table(["", *COMPARED_HEADER], rows)
-    by_kind: dict[tuple[str, str], list[tuple[Cell, Difference]]] = {}
-    for cell, one in (pair for mine in by_learner.values() for pair in mine):
-        by_kind.setdefault((cell.method, cell.form), []).append((cell, one))
-    yield "By what is released, over all ways to write numbers, with and without hierarchies:"
-    rows = [
-        [f"`{method}`", form, str(len({cell for cell, _ in mine})), *_compared_row([one for _, one in mine])]
-        for (method, form), mine in by_kind.items()
-    ]
-    yield Table(["method", "form", "releases", *COMPARED_HEADER], rows, words=2)
-    measured = Counter((cell.table, cell.k) for cell, way in known if way == OPENED and (cell.told, COMPARED) in known)
-    words = ", ".join(f"{table} at k = {k} {times}" for (table, k), times in sorted(measured.items()))
-    planned = sum(cell.method != UNPROTECTED for cell in planned_cells(1))
-    yield f"{sum(measured.values()):,} of {planned:,} releases of one repetition have run: {words}."
-    yield from _refused(known)
-
-
-COMPARED_HEADER = ("cells", "the same for every row", "difference", "within", "noise", "worse")
-
-
-def _compared_row(mine: Sequence[Difference]) -> Iterator[str]:
-    yield f"{len(mine):,}"
-    yield f"{sum(one.mean == one.error == 0 for one in mine):,}"
-    yield f"{np.mean([one.mean for one in mine]):+.2f}"
-    yield from (str(sum(one.verdict == verdict for one in mine)) for verdict in ("within", "noise", "worse"))
-
-
-def _refused(known: Outcomes) -> Iterator[str | Table]:
-    """Releases without figures: refused both ways, or by one alone."""
-    reasons: Counter[tuple[str, str, str, str]] = Counter()
-    for (cell, way), opened in known.items():
-        lab = known.get((cell.told, COMPARED))
-        if way == OPENED and lab is not None and (opened.failed or lab.failed):
-            sides = ("comparison", lab.failed), ("recipient", opened.failed)
-            who = " and ".join(side for side, failed in sides if failed)
-            why = next(iter((opened.failed or lab.failed).values()))
-            reasons[f"`{cell.method}`", cell.form, who, why.partition(": ")[2].partition(". ")[0]] += 1
-    if reasons:
-        yield "No figures, for the release is refused:"
-        rows = [[*what, str(times)] for what, times in reasons.items()]
-        yield Table(["method", "form", "refused to", "reason", "releases"], rows, words=4)
-
-
 NAIVE_GOAL = f"the naive way loses at most {LOSS:g} points for every learner"
 
 
@@ -182,7 +114,7 @@ def _naive_goal(known: Outcomes) -> list[str | Goal]:
     return [Goal(NAIVE_GOAL, f"at most {max(losses):.1f}", max(losses) <= LOSS, see)]
 
 
-def _stated(page: Path, goal: str) -> list[str | Goal]:
+def _stated(page: Path, goal: str) -> Sequence[str | Goal]:
     """What the page says of a goal, from a former run."""
     lines = page.read_text(encoding="utf-8").splitlines() if page.exists() else []
     return [line for line in lines if f": {goal}." in line][:1]
@@ -201,8 +133,9 @@ def _former_goal(figures: Figures, every: Sequence[Figure]) -> Goal:
     total = len(every) + failed
     return Goal(
         FORMER_GOAL,
-        f"{_share(verdicts['within'], total)} of {total:,} cells are; {_share(verdicts['noise'], total)} are below, "
-        f"but not surely (95 %); {_share(verdicts['worse'], total)} are surely below; {failed} could not be measured",
+        f"{share_of(verdicts['within'], total)} of {total:,} cells are; {share_of(verdicts['noise'], total)} are "
+        f"below, but not surely (95 %); {share_of(verdicts['worse'], total)} are surely below; {failed} could not be "
+        "measured",
         not verdicts["worse"] and not failed,
         "No recipient has that plan. Most that are surely below are means and middles of boxes: where a box ends is in "
         "the plan and not in the release, see [where](#where-opening-loses).",
@@ -461,7 +394,3 @@ def _mean(numbers: Sequence[float]) -> str:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"
-
-
-def _share(count: int, total: int) -> str:
-    return f"{100 * count / max(total, 1):.1f} %"
