@@ -24,7 +24,7 @@ from experiments.many_tables.page import write as write_many_tables
 from experiments.many_tables.tables import subject_of
 from experiments.many_tables.trials import Bench, run_trials
 from experiments.pages import write_pictures
-from experiments.recipients.cells import COMPARED, LAB, OPENED, REPETITIONS, UNSHARED
+from experiments.recipients.cells import REPETITIONS, WAYS
 from experiments.recipients.cells import cells as recipient_cells
 from experiments.recipients.cells import read_outcomes as read_recipients
 from experiments.recipients.naive import try_naive
@@ -123,12 +123,19 @@ def recipients(
     keep: Annotated[Path, KEPT],
     data: Data = None,
     repetitions: Repetitions = REPETITIONS,
+    ways: Annotated[list[str] | None, typer.Option("--way", help="Only these ways to feed; may be repeated.")] = None,
+    minutes: Annotated[float, typer.Option(help="Stop after so many minutes; 0: only write the page.", min=0)] = 1e6,
 ) -> None:
-    """Compare learning from an opened release with what comparisons feed to learners, every method and form: a page."""
-    every = list(recipient_cells(repetitions))
-    for way in (LAB, COMPARED, OPENED, UNSHARED):
-        try_recipients(every, way, read_recipients(keep), keep, data, _tell)
-    try_naive(read_recipients(keep), keep, data, _tell)
+    """Compare learning from an opened release with what comparisons feed to learners, every method and form: a page.
+
+    Sections of which nothing is measured stay as they are.
+    """
+    if unknown := set(ways or ()) - set(WAYS):
+        raise ParameterError(f"There is no way {', '.join(sorted(unknown))}. Known: {', '.join(WAYS)}.")
+    if minutes:
+        every, known = list(recipient_cells(repetitions)), read_recipients(keep)
+        try_recipients(every, ways or WAYS, known, keep, data, _tell, 60 * minutes)
+        try_naive(read_recipients(keep), keep, data, _tell)
     write_recipients(page, read_recipients(keep))
     typer.echo(f"written {page}")
 

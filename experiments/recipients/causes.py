@@ -18,6 +18,6 @@ def cause_of(kind: Kind) -> str:
     method, form, numeric, _ = kind
     if form != STRICT:
         return DEALT
-    if find_method(method).generalizes:
+    if find_method(method.partition("(")[0]).generalizes:
         return ENDS if numeric in ("midpoint", "mean") else UNSEEN
     return MIDDLES if numeric in ("levels", "mean", "interval") else HIDDEN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import fcntl
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field, replace
@@ -17,6 +18,7 @@ from incrowd.vocabulary.forms import COUNTS, PAIR, STRICT
 
 UNPROTECTED = "unprotected"
 LAB, COMPARED, OPENED, UNSHARED = "lab", "compared", "opened", "opened without hierarchies"
+WAYS = (LAB, COMPARED, OPENED, UNSHARED)
 """Fed through the private plan; as `incrowd compare` feeds it; opened by its recipient, who has hierarchies or not."""
 TESTED = "tested"
 """Beside the learners of rows as they are: which rows of the table were tested."""
@@ -25,8 +27,14 @@ SMALL = ("german-credit", "credit-approval", "pima", "car")
 """Of mixed types, one with missing values; all numbers; all categories and four classes. Chosen before anything ran."""
 KS = (10, 100)
 REPETITIONS = 3
+COUNTED = ("bins='fine'", "counts_by_class=True")
+"""Other ways to count, of every method that shows counts: numbers in fine bins, and values by class."""
+CLUSTERED = "blend(groups='clusters')"
 Kind = tuple[str, str, str, bool]
-"""What is released, whatever the table, k and the split: method, form, how numbers are written, hierarchies."""
+"""What is released, whatever the table, k and the split: method, form, how numbers are written, hierarchies.
+
+A method may have settings in brackets.
+"""
 Flags = npt.NDArray[np.bool_]
 
 
@@ -73,11 +81,17 @@ Outcomes = dict[tuple[Cell, str], Outcome]
 
 
 def kinds() -> Iterator[Kind]:
-    """Every method in every form, with every way to write numbers, without and with hierarchies where it takes them."""
+    """Every method in every form, with every way to write numbers, without and with hierarchies where it takes them.
+
+    Then every other way to count, and Blend's clusters.
+    """
     for entry in METHODS.values():
         for hierarchies in (False, True) if entry.generalizes else (False,):
             for form in entry.forms:
                 yield from ((entry.name, form, numeric, hierarchies) for numeric in _numeric(entry, form))
+        if COUNTS in entry.forms:
+            yield from ((f"{entry.name}({setting})", COUNTS, "", False) for setting in COUNTED)
+    yield from ((CLUSTERED, form, "", False) for form in (COUNTS, STRICT))
 
 
 def _numeric(entry: MethodEntry, form: str) -> tuple[str, ...]:
@@ -86,13 +100,14 @@ def _numeric(entry: MethodEntry, form: str) -> tuple[str, ...]:
 
 
 def cells(repetitions: int = REPETITIONS, tables: Iterable[str] = (*SMALL, ADULT)) -> Iterator[Cell]:
-    """Repetition by repetition: the small tables in two folds; Adult, in the first repetition, in one split."""
-    for repetition in range(repetitions):
+    """Fold by fold: the small tables in two; Adult, in the first repetition, in one split."""
+    for repetition, fold in itertools.product(range(repetitions), (0, 1)):
         for table in tables:
-            for fold in (0, 1) if table != ADULT else (0,) if repetition == 0 else ():
-                yield Cell(table, UNPROTECTED, STRICT, "", False, 1, repetition, fold)
-                for kind in kinds():
-                    yield from (Cell(table, *kind, k, repetition, fold) for k in KS)
+            if table == ADULT and (repetition, fold) != (0, 0):
+                continue
+            yield Cell(table, UNPROTECTED, STRICT, "", False, 1, repetition, fold)
+            for kind in kinds():
+                yield from (Cell(table, *kind, k, repetition, fold) for k in KS)
 
 
 def waiting(every: Iterable[Cell], way: str, known: Outcomes) -> list[list[Cell]]:

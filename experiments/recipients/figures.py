@@ -18,6 +18,7 @@ from incrowd.vocabulary.forms import STRICT
 MARGIN = 0.3
 """Points of accuracy that opening a release may cost."""
 SURE = 1.96  # standard errors on each side, for an interval of 95 %
+NAMES = {"tree": "tree", "logistic": "logistic", "boosting": "boosting", "knn": "nearest neighbours"}
 Numbers = npt.NDArray[np.float64]
 
 
@@ -90,13 +91,13 @@ def _yes(is_so: bool) -> str:
     return "yes" if is_so else "no"
 
 
-def differences(known: Outcomes, learner: str) -> Iterator[Difference]:
+def differences(known: Outcomes, learner: str) -> Iterator[tuple[Cell, Difference]]:
     """Opened against what `incrowd compare` feeds, release by release: the same learner, draws and test rows."""
     for (cell, way), opened in known.items():
         compared = known.get((cell.told, COMPARED))
         if way == OPENED and compared is not None and {learner} <= opened.right.keys() & compared.right.keys():
             each = 100 * (opened.right[learner].astype(np.float64) - compared.right[learner])
-            yield Difference(float(each.mean()), float(each.std(ddof=1) / math.sqrt(len(each))))
+            yield cell, Difference(float(each.mean()), float(each.std(ddof=1) / math.sqrt(len(each))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,3 +180,8 @@ class Figures:
             times[tested] += 1
         each: Numbers = 100 * total[times > 0] / times[times > 0]
         return Difference(float(each.mean()), float(each.std(ddof=1) / math.sqrt(len(each))))
+
+
+def share_of(count: int, total: int) -> str:
+    """A share in per cent."""
+    return f"{100 * count / max(total, 1):.1f} %"

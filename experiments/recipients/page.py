@@ -13,7 +13,6 @@ from experiments.pages import write_page as write_sections
 from experiments.recipients.causes import cause_of
 from experiments.recipients.cells import (
     ADULT,
-    COMPARED,
     KS,
     OPENED,
     REPETITIONS,
@@ -26,12 +25,21 @@ from experiments.recipients.cells import (
     kinds,
 )
 from experiments.recipients.cells import cells as planned_cells
-from experiments.recipients.figures import MARGIN, Difference, Figure, Figures, differences, read_figures, write_figures
+from experiments.recipients.compared import compared, compared_goal
+from experiments.recipients.figures import (
+    MARGIN,
+    NAMES,
+    Difference,
+    Figure,
+    Figures,
+    read_figures,
+    share_of,
+    write_figures,
+)
 from experiments.recipients.naive import AS_THEY_ARE, BEFORE, NAIVE, SCALED
 from experiments.recipients.trying import ADULT_ROWS, ADULT_TEST, FEEDING, LEARNERS
 from incrowd.vocabulary.forms import PAIR
 
-NAMES = {"tree": "tree", "logistic": "logistic", "boosting": "boosting", "knn": "nearest neighbours"}
 LOSS = 2.0
 """Points that the naive way may lose against learning from the rows themselves."""
 
@@ -39,23 +47,43 @@ LOSS = 2.0
 def write_page(page: Path, known: Outcomes) -> None:
     """Write the page, and all figures into a file of the same name that ends in ``.csv``.
 
-    What has no outcome keeps the figures that the file has of a former run.
+    What has no outcome keeps the figures that the file has of a former run, and the sections that the page has.
     """
     figures, table = Figures(known), page.with_suffix(".csv")
     every = list(figures.all(LEARNERS))
     measured = {(figure.table, figure.kind, figure.k) for figure in every}
     every += [one for one in read_figures(table) if (one.table, one.kind, one.k) not in measured]
-    write_figures(table, every)
+    if measured:
+        write_figures(table, every)
+    by_unshared, naively = (any(way in ways for _, way in known) for ways in ((UNSHARED,), (AS_THEY_ARE, SCALED)))
+    former = [] if measured else _stated(page, FORMER_GOAL)
+    goals: list[str | Table | Goal] = [
+        *compared_goal(known),
+        *(_naive_goal(known) or _stated(page, NAIVE_GOAL)),
+        *(former or [_former_goal(figures, every)]),
+    ]
+    by_lab = bool(measured)
     sections = [
-        Section("In short", [*compared(known), *_naive_goal(known)]),
-        Section("Before: test rows seen through the private plan", list(_before(figures, every))),
-        Section("By method and form", list(_by_kind(figures, every))),
-        Section("Where opening loses", list(_misses(figures, every))),
-        Section("Hierarchies that are kept back", list(_unshared(known))),
-        Section("The naive way", list(_naive(known))),
-        Section("Protocol", list(_protocol(figures, every, known))),
+        Section("In short", goals),
+        Section("As comparisons feed it", list(compared(known))),
+        _measured(by_lab, page, "Before: test rows seen through the private plan", _before(every)),
+        _measured(by_lab, page, "By method and form", _by_kind(figures, every)),
+        _measured(by_lab, page, "Where opening loses", _misses(figures, every)),
+        _measured(by_unshared, page, "Hierarchies that are kept back", _unshared(known)),
+        _measured(naively, page, "The naive way", _naive(known)),
+        _measured(by_lab, page, "Protocol", _protocol(figures, every, known)),
     ]
     write_sections(page, "What recipients lose who open a release", list(_about(page)), sections)
+
+
+def _measured(is_so: bool, page: Path, title: str, parts: Iterator[str | Table]) -> Section:
+    """A section of what was measured; or as the page has it, from a former run."""
+    if not is_so and page.exists():
+        for text in page.read_text(encoding="utf-8").split("\n## ")[1:]:
+            name, _, rest = text.partition("\n\n")
+            if name == title:
+                return Section(title, [rest.rstrip("\n")])
+    return Section(title, list(parts))
 
 
 def named(kind: Kind) -> tuple[str, str, str]:
@@ -75,68 +103,51 @@ def _about(page: Path) -> Iterator[str]:
     )
 
 
-def compared(known: Outcomes) -> Iterator[str | Table | Goal]:
-    """Opened against what `incrowd compare` measures; nothing, where it was not measured."""
-    by_learner = {learner: list(differences(known, learner)) for learner in LEARNERS}
-    every = [one for mine in by_learner.values() for one in mine]
-    if not every:
-        return
-    verdicts = Counter(one.verdict for one in every)
-    yield Goal(
-        f"opened, every method and form is within {MARGIN} points of what `incrowd compare` measures, or better",
-        f"{_share(verdicts['within'], len(every))} of {len(every):,} cells are; "
-        f"{_share(verdicts['noise'], len(every))} are below, but not surely (95 %); "
-        f"{_share(verdicts['worse'], len(every))} are surely below",
-        not verdicts["worse"],
-        "A cell is a release and a learner.",
-    )
-    yield (
-        "Cells are dealt by one object (`incrowd.recipients.dealing`) and classifiers learn by one object "
-        "(`incrowd.recipients.encoding.Fitted`) in `incrowd compare`, in the accuracy of a report and in a recipient's "
-        "classifier, so a recipient gets the same answer to every row, given the same draws. Here both have the same "
-        "draws:"
-    )
-    rows = [
-        [
-            NAMES[learner],
-            f"{len(mine):,}",
-            f"{sum(one.mean == one.error == 0 for one in mine):,}",
-            f"{np.mean([one.mean for one in mine]):+.2f}",
-            *(str(sum(one.verdict == verdict for one in mine)) for verdict in ("within", "noise", "worse")),
-        ]
-        for learner, mine in by_learner.items()
-        if mine
-    ]
-    yield Table(["", "cells", "the same for every row", "difference", "within", "noise", "worse"], rows)
-    tables = Counter(cell.table for cell, way in known if way == COMPARED)
-    yield f"Releases: {', '.join(f'{table} {times}' for table, times in sorted(tables.items()))}."
+NAIVE_GOAL = f"the naive way loses at most {LOSS:g} points for every learner"
 
 
-def _naive_goal(known: Outcomes) -> Iterator[Goal]:
+def _naive_goal(known: Outcomes) -> list[str | Goal]:
     losses = [row for row in _losses(known) if row is not None]
-    if losses:
-        yield Goal(
-            f"the naive way loses at most {LOSS:g} points for every learner",
-            f"at most {max(losses):.1f}",
-            max(losses) <= LOSS,
-            "See [the naive way](#the-naive-way).",
-        )
+    if not losses:
+        return []
+    see = "See [the naive way](#the-naive-way)."
+    return [Goal(NAIVE_GOAL, f"at most {max(losses):.1f}", max(losses) <= LOSS, see)]
 
 
-def _before(figures: Figures, every: Sequence[Figure]) -> Iterator[str | Table]:
-    """The history: what comparisons fed before releases could be opened."""
+def _stated(page: Path, goal: str) -> Sequence[str | Goal]:
+    """What the page says of a goal, from a former run."""
+    lines = page.read_text(encoding="utf-8").splitlines() if page.exists() else []
+    return [line for line in lines if f": {goal}." in line][:1]
+
+
+FORMER_GOAL = (
+    f"opened, every method and form is within {MARGIN} points of what our comparisons fed before releases could be "
+    "opened, when they saw test rows through the private plan"
+)
+
+
+def _former_goal(figures: Figures, every: Sequence[Figure]) -> Goal:
+    """Opened against what no recipient has."""
     verdicts = Counter(figure.difference.verdict for figure in every)
     failed = len(figures.failures())
     total = len(every) + failed
+    return Goal(
+        FORMER_GOAL,
+        f"{share_of(verdicts['within'], total)} of {total:,} cells are; {share_of(verdicts['noise'], total)} are "
+        f"below, but not surely (95 %); {share_of(verdicts['worse'], total)} are surely below; {failed} could not be "
+        "measured",
+        not verdicts["worse"] and not failed,
+        "No recipient has that plan. Most that are surely below are means and middles of boxes: where a box ends is in "
+        "the plan and not in the release, see [where](#where-opening-loses).",
+    )
+
+
+def _before(every: Sequence[Figure]) -> Iterator[str | Table]:
+    """The history: what comparisons fed before releases could be opened."""
     yield (
-        "Before releases could be opened, our comparisons had more than a recipient has: they saw test rows through "
-        "the private plan. These were figures that no recipient could reach, and this section and the next two keep "
-        f"the distance: {_share(verdicts['within'], total)} of {total:,} cells are within {MARGIN} points of them, or "
-        f"better; {_share(verdicts['noise'], total)} are below, but not surely (95 %); "
-        f"{_share(verdicts['worse'], total)} are surely below; {failed} could not be measured. A cell is a method, "
-        "form, way to write numbers, with or without hierarchies, table, k and learner. Most that are surely below are "
-        "means and middles of boxes: where a box ends is in the private plan and not in the release, see "
-        "[where](#where-opening-loses)."
+        "Before releases could be opened, our comparisons had more than a recipient has: the private plan. This "
+        "section and the next two keep the distance to those figures. A cell is a method, form, way to write numbers, "
+        "with or without hierarchies, table, k and learner:"
     )
     rows = [(NAMES[learner], *_learner_row(every, learner)) for learner in LEARNERS]
     yield Table(["", "unprotected", "plan", "opened", "difference", "within", "noise", "worse"], rows)
@@ -383,7 +394,3 @@ def _mean(numbers: Sequence[float]) -> str:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"
-
-
-def _share(count: int, total: int) -> str:
-    return f"{100 * count / max(total, 1):.1f} %"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,6 +32,7 @@ from experiments.recipients.cells import (
     keep,
     waiting,
 )
+from incrowd.comparisons.choices import Choice
 from incrowd.comparisons.datasets.catalog import find_dataset
 from incrowd.comparisons.feeding import Feeding, Parts, feed_release, feed_unprotected
 from incrowd.comparisons.learners.catalog import find_learner
@@ -45,6 +48,7 @@ from incrowd.tables.hierarchies.read import adult_hierarchies
 from incrowd.tables.options import Run
 from incrowd.tables.recipe import Recipe
 from incrowd.trees.compiled import one_thread
+from incrowd.vocabulary.forms import OF_FORM
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Schema
@@ -156,10 +160,11 @@ class Bench:
             tested[self.split.test] = True
             return Outcome({**plain.right, TESTED: tested})
         schema = self.laid.with_hierarchies if cell.hierarchies else self.laid.plain.schema
-        asked = {"form": cell.form, **_parameters(cell)}
+        choice = Choice.of(cell.method)
+        asked = {**dict(choice.parameters), "form": cell.form, **_parameters(cell)}
         try:
             made = release_rows(
-                self.parts.train, self.train, schema, cell.method, asked, KAnonymity(cell.k), release_seed(cell)
+                self.parts.train, self.train, schema, choice.method, asked, KAnonymity(cell.k), release_seed(cell)
             )
         except IncrowdError as error:
             return Outcome(failed=dict.fromkeys(self.learners, _reason(error)))
@@ -194,7 +199,9 @@ class Bench:
 
     def write(self, cell: Cell, path: Path, *, shared: bool = True) -> ReleasePlan:
         """Release the rows into a file with its certificate, verified as any release."""
-        schema = self.laid.plain.schema
+        schema, choice = self.laid.plain.schema, Choice.of(cell.method)
+        settings = dict(choice.parameters)
+        counting = {name: settings.pop(name) for name in OF_FORM if name in settings}
         return incrowd.release(
             self.train,
             quasi_identifiers=schema.quasi_identifiers,
@@ -202,9 +209,10 @@ class Bench:
             class_sensitive=False,
             despite_unchanged=True,  # where the class gives back so much of a cell that it would be refused
             k=cell.k,
-            method=cell.method,
-            parameters=_parameters(cell),
+            method=choice.method,
+            parameters={**settings, **_parameters(cell)},
             form=cell.form,
+            **counting,
             hierarchies=self.laid.hierarchies if cell.hierarchies else None,
             recipe=self.laid.types,
             to=path,
@@ -244,18 +252,29 @@ def _reason(error: Exception) -> str:
 
 
 def try_all(
-    every: Sequence[Cell], way: str, known: Outcomes, path: Path, data: Path | None, tell: Callable[[str], None]
+    every: Sequence[Cell],
+    ways: Sequence[str],
+    known: Outcomes,
+    path: Path,
+    data: Path | None,
+    tell: Callable[[str], None],
+    seconds: float = math.inf,
 ) -> None:
     """Measure the cells that have no outcome yet, split by split, and keep each outcome as it is known."""
     laid: dict[str, Laid] = {}
-    for bundle in waiting(every, way, known):
-        table, repetition, fold = bundle[0].split
-        if table not in laid:
-            laid[table] = lay(table, data)
-        bench = Bench(laid[table], repetition, fold)
-        for cell, outcome in _outcomes(bench, bundle, way):
-            keep(path, cell, way, outcome)
-        tell(f"{way}: {table}, repetition {repetition}, fold {fold}: {len(bundle)} cells")
+    end = time.monotonic() + seconds
+    for split in dict.fromkeys(cell.split for cell in every):
+        mine, (table, repetition, fold) = [cell for cell in every if cell.split == split], split
+        for way in ways:
+            for bundle in waiting(mine, way, known):
+                if table not in laid:
+                    laid[table] = lay(table, data)
+                for cell, outcome in _outcomes(Bench(laid[table], repetition, fold), bundle, way):
+                    keep(path, cell, way, outcome)
+                    if time.monotonic() > end:
+                        return tell("the time was up")
+                tell(f"{way}: {table}, repetition {repetition}, fold {fold}: {len(bundle)} cells")
+    return None
 
 
 def _outcomes(bench: Bench, bundle: Sequence[Cell], way: str) -> Iterator[tuple[Cell, Outcome]]:

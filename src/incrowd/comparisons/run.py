@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +30,7 @@ from incrowd.methods.catalog import MethodOrName
 from incrowd.tables.options import Wishes
 from incrowd.tables.recipe import Recipe, asked_recipe, beside_recipe
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.option import options_of
+from incrowd.vocabulary.option import nearest, options_of
 from incrowd.vocabulary.persons import PersonOptions
 from incrowd.vocabulary.preferences import Preferences
 from incrowd.vocabulary.requirement import KAnonymity
@@ -137,7 +138,7 @@ def compare(
     drop: Iterable[str] | None = None,
     recipe: Recipe | str | Path | None = None,
     methods: Sequence[MethodOrName] | None = None,
-    ks: Sequence[int] | None = None,
+    ks: Sequence[int] | int | None = None,
     learners: Sequence[Any] = LEARNERS,
     protocol: Any = None,
     groups: Any = None,
@@ -224,11 +225,16 @@ def compare(
     >>> found.results.select("method", "k", "learner").rows()
     [('unprotected', 1, 'nb'), ('majority', 1, 'majority'), ('mondrian', 5, 'nb')]
     """
+    if unknown := wishes.keys() - PersonsAndWishes.__annotations__.keys():
+        options = {*inspect.signature(compare).parameters, *PersonsAndWishes.__annotations__} - {"wishes"}
+        hint = nearest(min(unknown), {name: repr(name) for name in options})
+        raise ParameterError(f"A comparison has no option {min(unknown)!r}.{hint} See help(incrowd.compare).")
     if wishes.keys() & {"with_table", "key_column"}:
         raise ParameterError("A comparison is of one table. Leave with_table and key_column out.")
     watch = progress or (lambda _step: None)
-    named: dict[str, Any] = {"target": target, "quasi_identifiers": quasi_identifiers, "drop": drop, "ks": ks}
-    named |= {"recipe": recipe, "hierarchies": hierarchies, "reading": reading}
+    named: dict[str, Any] = {"target": target, "quasi_identifiers": quasi_identifiers, "drop": drop}
+    named |= {"ks": [ks] if isinstance(ks, int) else ks, "recipe": recipe, "hierarchies": hierarchies}
+    named |= {"reading": reading}
     named |= {name: None if value is False else value for name, value in wishes.items()}
     stated, _ = beside_recipe(named, stated_by)
     question = Question(

@@ -155,6 +155,10 @@ def _delimited(path: Path, form: FileForm) -> pa.Table:
 
 def _read_elsewhere(source: Any) -> pa.Table:
     """Workbooks, ARFF files, databases: the readers of the whole program."""
+    if str(source).startswith(_ADDRESSES):
+        query = importlib.import_module("incrowd.tables.databases.tables").Query.of(str(source))
+        rows: pa.Table = importlib.import_module("incrowd.tables.databases.reading").read_query(query).to_arrow()
+        return rows
     reader = importlib.import_module("incrowd.tables.reading.read")
     table: pa.Table = reader.read(source, missing=["?"] if str(source).endswith(".arff") else []).frame.to_arrow()
     return table

@@ -333,3 +333,8 @@ def test_a_process_that_dies_is_told(patients, tmp_path, monkeypatch):
     monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
     with pytest.raises(IncrowdError, match="ended unexpectedly"):
         ask(patients, jobs=2)
+
+
+def test_an_option_that_a_comparison_has_not_is_refused_with_the_likely_one():
+    with pytest.raises(ParameterError, match=r"no option 'k'. Did you mean 'ks'\?"):
+        compare(make_patients(50), target="readmitted", k=[10])

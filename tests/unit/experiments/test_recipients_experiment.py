@@ -62,11 +62,13 @@ def with_tested_rows(plain, *, of=80, fold=0):
 def test_every_method_form_and_way_to_write_numbers_is_tried():
     every = list(kinds())
     assert len(set(every)) == len(every)
-    assert {method for method, *_ in every} == set(METHODS)
+    assert {method.partition("(")[0] for method, *_ in every} == set(METHODS)
+    assert ("blend(groups='clusters')", "strict", "", False) in every
+    assert ("kactus(counts_by_class=True)", "counts", "", False) in every
     assert ("kactus", "strict", "levels", False) in every
     assert ("mondrian", "pair", "", True) in every
     assert not any(form == "counts" and numeric for _, form, numeric, _ in every)
-    assert not any(hierarchies and not METHODS[method].generalizes for method, _, _, hierarchies in every)
+    assert all(METHODS[method].generalizes for method, _, _, hierarchies in every if hierarchies)
 
 
 def test_all_cells_are_different_and_adult_is_split_once():
@@ -125,11 +127,22 @@ def test_the_page_tells_what_comparisons_feed(tmp_path):
     tried = cell("tdr", numeric="mean")
     known = {(tried, COMPARED): outcome(30), (tried, OPENED): outcome(30)}
     write_page(tmp_path / "page.md", known)
-    assert "**Met**: opened, every method and form is within 0.3 points of what" in (tmp_path / "page.md").read_text()
+    few = "**Not judged yet**: opened, every method and form is within 0.3 points of what"
+    assert few in (tmp_path / "page.md").read_text()
     write_page(tmp_path / "page.md", known | {(tried, OPENED): outcome(10)})
     text = (tmp_path / "page.md").read_text()
     assert "**Missed**: opened, every method and form is within 0.3 points of what" in text
     assert "100.0 % are surely below" in text
+    assert "| `tdr`  | strict |        1 |     4 |" in text
+
+
+def test_sections_of_which_nothing_is_measured_stay(tmp_path):
+    page, tried = tmp_path / "page.md", cell("tdr", numeric="mean")
+    page.write_text("# Old\n\n## Protocol\n\nOf a former run.\n\n- One.\n\n## The naive way\n\nToo.\n")
+    write_page(page, {(tried, COMPARED): outcome(30), (tried, OPENED): Outcome(failed={"tree": "E: It is so. See."})})
+    text = page.read_text()
+    assert text.endswith("## The naive way\n\nToo.\n\n## Protocol\n\nOf a former run.\n\n- One.\n")
+    assert "As comparisons feed it" in text
 
 
 def test_counts_feed_nearest_neighbours_as_well(bench):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 from functools import cache
 from pathlib import Path
 
@@ -419,21 +420,45 @@ def test_bad_requests_are_refused():
 
 
 CHECKS = [
-    "check_no_attributes_set_in_init",
-    "check_get_params_invariance",
-    "check_set_params",
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_dont_overwrite_parameters",
     "check_estimator_cloneable",
     "check_estimator_repr",
     "check_estimator_tags_renamed",
+    "check_estimators_fit_returns_self",
+    "check_estimators_overwrite_params",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
 ]
 
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_scikit_learn_checks_what_applies(check):
-    """Checks that fit on rows of their own do not apply: encoder and classifier are fitted on the release."""
+    """Those that ask arrays of numbers of their own do not apply: both are fitted on the release, and take its columns.
+
+    That they say the same after pickling, of some rows and in another order is checked beside them.
+    """
     received = incrowd.open_release(made("kactus-plus", "strict", "bins"))
     for estimator in (received.encoder("linear"), received.classifier(LogisticRegression())):
         getattr(estimator_checks, check)(type(estimator).__name__, estimator)
+
+
+def test_what_is_said_of_a_row_depends_on_that_row_alone():
+    """After pickling, of some rows, in another order."""
+    received = incrowd.open_release(made("kactus-plus", "strict", "bins"))
+    for estimator, say in (
+        (received.encoder("linear"), "transform"),
+        (received.classifier(LogisticRegression()), "predict"),
+    ):
+        whole = np.asarray(getattr(estimator, say)(NEW))
+        again = getattr(pickle.loads(pickle.dumps(estimator)), say)
+        assert np.array_equal(again(NEW), whole)
+        assert np.array_equal(again(NEW[:1]), whole[:1])
+        assert np.array_equal(again(NEW[::-1]), whole[::-1])
 
 
 def test_columns_are_named_for_pandas():

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import incrowd
 from incrowd.cli.main import app
 from incrowd.comparisons.datasets.invented import make_patients
-from incrowd.errors import FileFormatError, OutputError, ParameterError, VerificationError
+from incrowd.errors import FileFormatError, HeaderError, IncrowdError, OutputError, ParameterError, VerificationError
 from incrowd.methods.catalog import METHODS
 from incrowd.releases.job import Job, Targets
 from incrowd.report.certificate import faults, schema
@@ -380,3 +380,26 @@ def test_the_command_line_from_a_table_to_a_table(patients, tmp_path):
     assert CliRunner().invoke(app, ["verify", PATIENTS, *roles[:2], *roles[4:6]]).exit_code == 1
     shown = CliRunner().invoke(app, ["inspect", RELEASE, "--json"])
     assert json.loads(shown.stdout)["file"] == "table release of the database clinic"
+
+
+@pytest.mark.parametrize("method", ["kactus-plus", "blend"])
+def test_a_recipient_learns_from_a_release_in_a_database(patients, method):
+    """From the table and the certificate that was handed over, as from a file; another table is refused."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    incrowd.release(PATIENTS, **ROLES, method=method, to=RELEASE)
+    incrowd.release(PATIENTS, **ROLES, method=method, to="release.csv")
+    new = make_patients(50, seed=2).to_pandas()
+    from_table, from_file = (
+        incrowd.open_release(address, certificate=f"{name}.certificate.json")
+        for address, name in ((RELEASE, "release"), ("release.csv", "release.csv"))
+    )
+    for received in (from_table, from_file):
+        assert len(received.X) == 1500
+        assert set(received.classifier(DecisionTreeClassifier()).predict(new)) <= {"no", "yes"}
+    assert from_table.describe().lines == from_file.describe().lines
+    with pytest.raises(HeaderError, match="columns of the release"):
+        incrowd.open_release(PATIENTS, certificate="release.certificate.json")
+    patients.sql("DELETE FROM release WHERE ctid IN (SELECT ctid FROM release LIMIT 1)")
+    with pytest.raises(IncrowdError, match="rows"):
+        incrowd.open_release(RELEASE, certificate="release.certificate.json")
