@@ -1,5 +1,5 @@
-# make demo | test | fast | lint | coverage | bench | bench-largest | bench-all | quality | docs | dist: each sets up what
-# it needs in .venv and runs.
+# make demo | test | fast | lint | coverage | bench | bench-largest | bench-all | quality | docs | dist | hashed: each sets
+# up what it needs in .venv and runs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,7 @@ CORES ?= 2
 # the tests start hundreds of processes; each would compile the whole program again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test fast browser lint coverage bench bench-largest bench-all quality docs dist clean
+.PHONY: demo test fast browser lint coverage bench bench-largest bench-all quality docs dist hashed clean
 
 demo: $(VENV)/.ready
 	$(BIN)/incrowd demo --folder demo --replace
@@ -88,6 +88,16 @@ $(VENV)/.ready-lint: $(BIN)/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,lint]'
 	$(WARM_UP)
 	touch $@ $(VENV)/.ready $(VENV)/.ready-test
+
+# what CI installs: no file whose SHA-256 is not in constraints-hashed.txt; pyspark is built, so setuptools comes first
+hashed:
+	$(PYTHON) -m venv $(VENV)
+	sed -n '/^setuptools==/,/[^\\]$$/p' constraints-hashed.txt > $(VENV)/first.txt
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement $(VENV)/first.txt
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --no-build-isolation --requirement constraints-hashed.txt
+	PIP_NO_INDEX=1 $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[test,lint]'
+	$(WARM_UP)
+	touch $(VENV)/.ready-lint $(VENV)/.ready $(VENV)/.ready-test
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo bench/out .coverage

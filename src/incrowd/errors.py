@@ -194,6 +194,10 @@ class Notice:
         return f"{self.where}: {self.message}" if self.where else self.message
 
 
+LEARNING = ("scipy", "sklearn")
+"""What comes with the extra ``learn``. A plain release needs neither, so who needs them imports them when they are."""
+
+
 def guarded(function: Callable[P, R]) -> Callable[P, R]:
     """The function with every unforeseen failure turned into an :class:`UnexpectedError` that quotes no cell.
 
@@ -221,7 +225,8 @@ def guarded(function: Callable[P, R]) -> Callable[P, R]:
             mistaken = isinstance(error, TypeError) and error.__traceback__ and error.__traceback__.tb_next is None
             if mistaken or os.environ.get("INCROWD_DEBUG") or not (isinstance(error, Exception) or is_panic(error)):
                 raise
-            failure = UnexpectedError(describe_failure(error))
+            kind = MissingPackageError if _package_missing_in(error) else UnexpectedError
+            failure = kind(describe_failure(error))
         raise failure
 
     return wrapped
@@ -240,6 +245,9 @@ def describe_failure(error: BaseException) -> str:
     >>> describe_failure(MemoryError("of a cell"))
     'there is not enough memory for this table. Nothing was published.'
     """
+    if package := _package_missing_in(error):
+        line = "'incrowd[learn]'" if package in LEARNING else package
+        return f"this needs the package {package!r}. Install it: pip install {line}"
     if isinstance(error, OSError):
         return f"the system refused: {error.strerror or type(error).__name__}. Nothing was published."
     if isinstance(error, MemoryError):
@@ -248,6 +256,12 @@ def describe_failure(error: BaseException) -> str:
         f"unexpected {type(error).__name__} at {_place(error)}; nothing was published. This is a bug: please report "
         "it. INCROWD_DEBUG=1 shows the full trace, which may quote cell values."
     )
+
+
+def _package_missing_in(error: BaseException) -> str:
+    """The package of others that is not installed, if that is the failure."""
+    package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    return "" if package == __package__ else package
 
 
 def _place(error: BaseException) -> str:

@@ -16,6 +16,7 @@ _EXTRAS = {
     "pandas": "pandas",
     "pyreadstat": "statistics-files",
     "pyspark": "spark",
+    "sklearn": "learn",
     "python_multipart": "desk",
     "starlette": "desk",
     "uvicorn": "desk",

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CONDA: dict[str, Any] = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
 PINNED = re.compile(r"^([\w.-]+)==", re.MULTILINE)
 BUILT = (
     "src",
@@ -61,7 +63,24 @@ def test_the_version_is_the_same_wherever_it_stands() -> None:
     changes = re.search(r"^## (\S+) - ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert cited is not None
     assert changes is not None
-    assert cited[1] == changes[1] == PROJECT["version"]
+    assert cited[1] == changes[1] == CONDA["context"]["version"] == PROJECT["version"]
+
+
+def test_the_recipe_for_conda_needs_what_the_package_needs() -> None:
+    needed = {"python": PROJECT["requires-python"]}
+    for one in map(Requirement, PROJECT["dependencies"]):
+        needed["python-duckdb" if one.name == "duckdb" else one.name] = str(one.specifier)
+    assert dict(line.split() for line in CONDA["requirements"]["run"]) == needed
+    learning = [f"{one.name} {one.specifier}" for one in map(Requirement, PROJECT["optional-dependencies"]["learn"])]
+    assert CONDA["requirements"]["run_constraints"] == learning
+    assert PROJECT["scripts"] == dict(line.split(" = ") for line in CONDA["build"]["python"]["entry_points"])
+
+
+def test_every_exact_version_has_hashes_and_no_address() -> None:
+    text = (ROOT / "constraints-hashed.txt").read_text(encoding="utf-8")
+    named = re.findall(r"^([\w.-]+==[\w.]+)(?: ; .*)? \\\n    --hash=sha256:[0-9a-f]{64}\b", text, re.MULTILINE)
+    assert named == [line for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").split() if "==" in line]
+    assert "/" not in text
 
 
 def test_all_extras_are_without_spark() -> None:
@@ -76,6 +95,34 @@ def test_every_package_of_the_tests_has_an_exact_version() -> None:
         canonicalize_name(name) for name in PINNED.findall((ROOT / "constraints.txt").read_text(encoding="utf-8"))
     }
     assert brought("test", "lint", "docs") - pinned - BY_PIP_ITSELF == set()
+
+
+WITHOUT_LEARNING = """
+import sys
+sys.modules |= dict.fromkeys(["scipy", "sklearn"])  # as if they were not installed
+import incrowd
+from incrowd.comparisons.datasets.invented import make_patients
+words = {"target": "readmitted", "quasi_identifiers": ["age", "sex"], "class_sensitive": False, "k": 5}
+table = make_patients(300).select("age", "sex", "readmitted")
+table.write_csv("table.csv")
+accurate = incrowd.Measuring(accuracy=True, risk=True)
+assert incrowd.release("table.csv", to="release.csv", measuring=accurate, **words).verdict.passed
+assert incrowd.verify("release.csv").passed
+for asked in ({"method": "blend"}, {"method": "auto"}, {"measuring": incrowd.Measuring(attacks=True)}):
+    try:
+        incrowd.release(table, **words, **asked)
+    except incrowd.errors.MissingPackageError as error:
+        print(error)
+"""
+
+
+@pytest.mark.slow
+def test_a_plain_release_needs_no_package_of_machine_learning(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_LEARNING], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("pip install 'incrowd[learn]'") == 3
 
 
 @pytest.mark.slow

@@ -32,6 +32,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from incrowd.methods.catalog import METHODS
+from incrowd.optional import optional
+
+optional("sklearn", "incrowd.estimators")
 
 if TYPE_CHECKING:
     from incrowd.estimators.anonymous_classifier import AnonymousClassifier as AnonymousClassifier

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import OutputError, ParameterError, RequirementError, named_option, option_name
 from incrowd.methods.catalog import AUTO, check_preferences, find_method
+from incrowd.optional import optional
 from incrowd.tables.databases.tables import DatabaseFile, NewTable, Query, is_address, query_of
 from incrowd.tables.options import Book, Measuring, Outputs, Run
 from incrowd.tables.publishing.staging import check_target, check_targets
@@ -199,6 +200,8 @@ class Job:
             from incrowd.report.signature import private_key
 
             private_key(self.sign)
+        if self.measuring.attacks:
+            optional("sklearn", "attacking the release")  # before the work, not after it
         if self.recipe.counts_by_class:
             self._check_by_class()
         if self.pair:
