@@ -169,14 +169,14 @@ def drawn_counts_name_a_value_that_nobody_has(original, form, column_type):
     return original(form, column_type)
 
 
-@plant("incrowd.methods.class_blocks:Cells._may", BOTH, method=("mondrian", "blend"), form="counts", by_class=True)
+@plant("incrowd.methods.class_blocks:ClassCells._may", BOTH, method=("mondrian", "blend"), form="counts", by_class=True)
 def groups_are_parted_by_class_however_few_are_left(original, self, block):
     """Every class of a group is a group, though fewer than k rows have it."""
     return True
 
 
 @plant(
-    "incrowd.methods.class_blocks:Cells._may",
+    "incrowd.methods.class_blocks:ClassCells._may",
     (MEMORY,),
     method="mondrian",
     form=("counts", "pair"),
