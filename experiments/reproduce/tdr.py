@@ -222,8 +222,8 @@ TDR = Experiment(
         "Sets of quasi-identifiers: the attribute that the root of a C4.5 tree tests on all rows, then that of a tree "
         "grown without it, and so on; the first 5, 7 and 9 of them. All other attributes stay as they are.",
         "Adult: 30,162 complete rows to learn from and 15,060 to test on, as the file has them, with the hierarchies "
-        "that come with incrowd for its categories. The others have no hierarchies: their categories are disclosed value "
-        "by value, by TDS all or none. Missing values are a group of their own.",
+        "that come with incrowd for its categories. The others have no hierarchies: their categories are disclosed "
+        "value by value, by TDS all or none. Missing values are a group of their own.",
         "Attributes removed: learned from the other attributes alone, the floor of what masking may cost.",
         "By suppression alone: without hierarchies, and numbers cut by MDL on all rows, before the splits, into bins "
         "that are disclosed one by one; test rows had a say in the cuts, which favours it.",

@@ -162,7 +162,7 @@ def test_an_interrupt_leaves_nothing(spark, path, tmp_path, monkeypatch):
     assert nothing_left(tmp_path)
 
 
-def swapped(request, expected, salt, written, original):
+def swapped(request, expected, salt, everybody, written, original):
     """What the comparison finds if two cells of the file had changed places."""
     import pyarrow as pa
 
@@ -170,7 +170,8 @@ def swapped(request, expected, salt, written, original):
     other = next(place for place, cell in enumerate(column) if cell != column[0])
     column[0], column[other] = column[other], column[0]
     place = written.column_names.index("note")
-    return _compare(request, expected, salt, written.set_column(place, "note", pa.array(column)), original)
+    changed = written.set_column(place, "note", pa.array(column))
+    return _compare(request, expected, salt, everybody, changed, original)
 
 
 def test_a_file_with_two_cells_swapped_is_not_published(spark, path, tmp_path, monkeypatch):

@@ -337,4 +337,4 @@ def test_a_process_that_dies_is_told(patients, tmp_path, monkeypatch):
 
 def test_an_option_that_a_comparison_has_not_is_refused_with_the_likely_one():
     with pytest.raises(ParameterError, match=r"no option 'k'. Did you mean 'ks'\?"):
-        compare(make_patients(50), target="readmitted", k=[10])
+        compare(make_patients(50), target="readmitted", k=[10])  # type: ignore[call-arg]
