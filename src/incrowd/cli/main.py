@@ -16,20 +16,12 @@ import typer
 import typer.core
 import typer.main
 
+from incrowd.cli.panels import PANELS
 from incrowd.errors import IncrowdError, describe_failure, is_panic, speak_as_command
 
-# in the order of the help, under its titles; each is in the module of its name, but for seven
-PANELS = {
-    "In the browser": ("desk",),
-    "Look first": ("demo", "inspect", "risk", "compare"),
-    "Publish": ("release", "model", "hide"),
-    "Check": ("verify", "attack", "explain"),
-    "Use a release": ("transform", "decode"),
-    "Keep beside it": ("hierarchy", "keys", "ledger"),
-    "What there is": ("methods", "presets", "learners", "datasets", "recipe-schema"),
-}
 _PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
 COMMANDS = tuple(_PANEL_OF)
+# each command is in the module of its name, but for seven
 _ELSEWHERE = dict.fromkeys(("presets", "learners", "datasets", "recipe_schema"), "methods")
 _ELSEWHERE |= dict.fromkeys(("explain", "transform"), "plans")
 _BELOW = {"desk": "incrowd.desk.command"}  # in a room that uses this one
@@ -61,6 +53,15 @@ class CommandsByName(typer.core.TyperGroup):
             for command in (self.commands[cmd_name], *getattr(self.commands[cmd_name], "commands", {}).values()):
                 _prepare_help(command)
         return self.commands.get(cmd_name)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Plain text, and no command imported: boxes take longer to draw than all of this."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        options = [record for option in self.get_params(ctx) if (record := option.get_help_record(ctx)) is not None]
+        for title, lines in (("Options", options), *((title, list(panel.items())) for title, panel in PANELS.items())):
+            with formatter.section(title):
+                formatter.write_dl(lines)
 
 
 def _prepare_help(command: Any) -> None:

@@ -318,20 +318,39 @@ def _in_pieces(
 
 
 def _deal(batches: Any, place: Rows, ends: Rows, paths: Sequence[Path]) -> None:
+    """Write the rows of each piece to its file; texts as codes, for there are few different ones."""
     import pyarrow as pa
 
-    schema = batches.schema.append(pa.field(_PLACE, pa.int64()))
+    fields = [field.with_type(_coded_type(field.type)) for field in batches.schema]
+    schema = pa.schema([*fields, pa.field(_PLACE, pa.int64())])
     with contextlib.ExitStack() as stack:
         writers = [stack.enter_context(pa.ipc.new_stream(str(path), schema)) for path in paths]
         start = 0
         for batch in batches:
             mine = place[start : start + batch.num_rows]
             start += batch.num_rows
+            columns = [cells.cast(field.type) for cells, field in zip(batch.columns, fields, strict=True)]
             kept = np.flatnonzero(mine >= 0)
             pieces = np.searchsorted(ends, mine[kept], side="right")
             for number in np.unique(pieces):
                 rows = kept[pieces == number]
-                writers[number].write_batch(batch.take(_indices(rows)).append_column(_PLACE, _indices(mine[rows])))
+                taken = [_compact(cells.take(_indices(rows))) for cells in columns]
+                writers[number].write_batch(pa.record_batch([*taken, _indices(mine[rows])], schema=schema))
+
+
+def _coded_type(kind: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) or pa.types.is_large_string(kind) else kind
+
+
+def _compact(cells: Any) -> Any:
+    """Cells with no more words than there are cells: a piece does not get all the words of a batch to keep."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(cells.type) or len(cells.dictionary) <= len(cells):
+        return cells
+    return cells.dictionary_decode().dictionary_encode()
 
 
 def _in_order(path: Path) -> Any:
@@ -340,7 +359,7 @@ def _in_order(path: Path) -> Any:
     with pa.memory_map(str(path)) as file:
         dealt = pa.ipc.open_stream(file).read_all()
         order = np.argsort(dealt.column(_PLACE).to_numpy())
-        return dealt.drop_columns([_PLACE]).take(_indices(order))
+        return dealt.drop_columns([_PLACE]).unify_dictionaries().combine_chunks().take(_indices(order))
 
 
 def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool, name: str) -> list[str]:
