@@ -1,4 +1,4 @@
-"""``python -m bench [PART|speed|all] [--data DIR] [--quick] [--write PAGE]``; the parts are in ``bench/parts.py``.
+"""``python -m bench [PART|GROUP] [--data DIR] [--quick] [--up-to N] [--write PAGE]``; ``bench/parts.py`` has the parts.
 
 Exit status 1 if a goal was missed. A quick run goes through everything on a tiny table; it judges nothing.
 """
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
+from bench.history import compared, keep
 from bench.page import warning, write_performance
 from bench.parts import GROUPS, PARTS, chosen
 from bench.setting import Setting, tell
@@ -20,13 +21,15 @@ from experiments.pages import Section, machine
 def main() -> int:
     """Measure, print; write each section into the page, if asked for, as soon as it is there."""
     asked = _arguments()
-    setting = Setting(asked.data, asked.quick)
+    setting = Setting(asked.data, asked.quick, asked.up_to)
     print(f"{machine()}\n\n{warning(setting)}\n", flush=True)
     missed = 0
     for name in chosen(asked.part):
         section = _measure(name, setting)
         missed += sum(not goal.met for goal in section.goals)
         if asked.write:
+            if not setting.quick:
+                keep(name, section.ratios)
             write_performance(asked.write, _command(asked), [section], warning(setting))
     return 1 if missed and not setting.quick else 0
 
@@ -35,7 +38,7 @@ def _measure(name: str, setting: Setting) -> Section:
     """Run one benchmark and print what it found."""
     tell(f"{name} …")
     begun = perf_counter()
-    section = PARTS[name].measure(setting)
+    section = compared(name, PARTS[name].measure(setting))
     print(section.text(pictures=False), end="\n\n", flush=True)
     tell(f"{name}: {(perf_counter() - begun) / 60:.1f} minutes")
     return section
@@ -43,7 +46,8 @@ def _measure(name: str, setting: Setting) -> Section:
 
 def _command(asked: argparse.Namespace) -> str:
     shown = asked.write.name if asked.write.is_absolute() else asked.write.as_posix()
-    return f"python -m bench {asked.part}{' --quick' if asked.quick else ''} --write {shown}"
+    limit = "" if asked.up_to is None else f" --up-to {asked.up_to}"
+    return f"python -m bench {asked.part}{' --quick' if asked.quick else ''}{limit} --write {shown}"
 
 
 def _arguments() -> argparse.Namespace:
@@ -57,6 +61,7 @@ def _arguments() -> argparse.Namespace:
         help="folder with adult_train.csv and adult_test.csv (or INCROWD_DATA); else rows of the same shape are made",
     )
     parser.add_argument("--quick", action="store_true", help="a tiny table, once: does everything run?")
+    parser.add_argument("--up-to", type=int, metavar="N", help="leave out larger sizes: rows, or columns of width")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="write the results into a Markdown page")
     return parser.parse_args()
 

@@ -10,7 +10,7 @@ from bench.people import ATTRIBUTES, encode, write_people
 from bench.process import Cost, LeftOut, Workshop
 from bench.renamed import people_with_hierarchies
 from bench.setting import Setting, tell
-from bench.sizes import CAPPED_FROM, FEW, FIRST, MOST_GIGABYTES, K, Measured, first_table, run_first
+from bench.sizes import CAPPED_FROM, FEW, FIRST, MOST_GIGABYTES, K, Measured, first_table, run_in_turns
 from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Section
 
@@ -69,7 +69,7 @@ def _run(workshop: Workshop, setting: Setting) -> tuple[Measured, Cost | LeftOut
         path = workshop.folder / "all.parquet"
         write_people(path, columns, rows)
         measured.megabytes[rows] = path.stat().st_size / 1e6
-        run_first(workshop, measured, rows, 1 if rows >= ONCE_FROM else setting.repetitions)
+        run_in_turns(workshop, measured, rows, 1 if rows >= ONCE_FROM else setting.repetitions)
     return measured, workshop.attempt(verify("release.parquet", K, ATTRIBUTES), LIMIT)
 
 

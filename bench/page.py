@@ -13,7 +13,8 @@ from experiments.pages import Section, machine
 ABOUT = (
     "Each section was written by the command that it names, with the data in the folder that `--data` or "
     "`INCROWD_DATA` names. `make bench` runs those about speed, `make bench-largest` that of a hundred million rows, "
-    "`make bench-all` all but that one."
+    "`make bench-all` all but that one; `--up-to` leaves out larger sizes. Sections that a version did not measure are "
+    "those of an earlier one. `bench/history` keeps the ratios of each version."
 )
 CAUTION = (
     "Seconds depend on the machine and on who else uses it. What counts are the ratios: everything that is compared "

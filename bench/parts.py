@@ -23,8 +23,12 @@ class Part(NamedTuple):
 
 
 PARTS = {
+    "startup": Part("bench.startup", "Start-up"),
     "sizes": Part("bench.sizes", "More and more rows"),
     "largest": Part("bench.largest", "A hundred million rows"),
+    "requirements": Part("bench.requirements", "Requirements beyond k"),
+    "blend": Part("bench.blend", "Blend, small and large"),
+    "width": Part("bench.width", "Thousands of columns"),
     "breadth": Part("bench.breadth", "More quasi-identifiers, larger k"),
     "peers": Part("bench.peers.section", "Next to other tools"),
     "cluster": Part("bench.cluster", "On Spark"),
@@ -38,7 +42,7 @@ PARTS = {
     "kadet": Part("bench.kadet", "Trees that are k-anonymous themselves"),
 }
 GROUPS = {
-    "speed": ("sizes", "breadth", "peers", "cluster", "profile"),
+    "speed": ("startup", "sizes", "requirements", "blend", "width", "breadth", "peers", "cluster", "profile"),
     "all": tuple(name for name in PARTS if name != "largest"),
 }
 TITLES = tuple(part.title for part in PARTS.values())

@@ -48,6 +48,10 @@ class Costs:
         """Median CPU seconds, user and system, all threads."""
         return median(run.cpu for run in self.runs)
 
+    def ratios(self, yardstick: Costs) -> list[float]:
+        """CPU seconds in those of what ran in the same rounds."""
+        return [mine.cpu / other.cpu for mine, other in zip(self.runs, yardstick.runs, strict=True)]
+
     @property
     def gigabytes(self) -> float:
         """The largest peak memory."""
@@ -75,7 +79,9 @@ class Workshop:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         found_at = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        self._environment = {**os.environ, "XDG_CONFIG_HOME": str(folder / "config"), "PYTHONPATH": found_at}
+        apart = {"XDG_CONFIG_HOME": str(folder / "config"), "PYTHONPATH": found_at}
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        self._environment = {**kept, **apart}  # an installed program keeps its bytecode
 
     def run(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> Cost:
         """Run a command; what it prints is kept if it is the JSON of a release."""

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
+
+Size = TypeVar("Size")
 
 
 @dataclass(frozen=True)
@@ -13,6 +17,11 @@ class Setting:
 
     data: Path | None = None
     quick: bool = False
+    up_to: int | None = None
+
+    def affordable(self, sizes: Sequence[Size], size: Callable[[Size], int]) -> list[Size]:
+        """The sizes that were asked for; all, unless there is a limit."""
+        return [each for each in sizes if self.up_to is None or size(each) <= self.up_to] or list(sizes[:1])
 
     @property
     def repetitions(self) -> int:

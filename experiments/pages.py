@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
@@ -63,6 +63,8 @@ class Section:
 
     title: str
     parts: Sequence[str | Table | Picture | Goal]
+    ratios: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """What is compared with earlier versions: ratios by name, one for each round."""
 
     @property
     def goals(self) -> Iterator[Goal]:

@@ -56,6 +56,7 @@ PEERS = (
         ("pandas==3.1.1", "polars==1.30.0", "pyspark==4.3.0"),
         f"{MONDRIAN}; the class becomes a set",
     ),
+    Peer("openmed", "3.1.0", ("pandas==3.1.1",), "levels of hierarchies, at most 5 % of rows suppressed"),
     Peer("crowds", "0.0.1", ("pandas==3.1.1",), "OLA by hierarchies, at most 5 % of rows suppressed"),
 )
 NOT_HERE = (

@@ -347,7 +347,8 @@ class NumberComparison:
 
         sums = pa.concat_tables(parts, promote_options="permissive")
         self._connection.register("sums", sums)
-        names = [name for name in self._columns if f"{self._at(name)}_shown" in sums.column_names]
+        summed = set(sums.column_names)  # asked once: PyArrow makes the list anew each time
+        names = [name for name in self._columns if f"{self._at(name)}_shown" in summed]
         own = [name for name in names if name not in self._shared]
         wrong = {name: self._not_means([name], [self._at(name)])[name] for name in names if name in self._shared}
         return wrong | (self._not_means(own, self._keys) if own else {})

@@ -106,7 +106,11 @@ class InputTable:
 
     def kind(self, name: str) -> str:
         """The type of DuckDB that a column has."""
-        return self._kinds[self.names.index(name)]
+        return self._kinds[self._places[name]]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
 
     @cached_property
     def _kinds(self) -> list[str]:
@@ -132,7 +136,7 @@ class InputTable:
 
     def at(self, name: str) -> str:
         """The name under which queries know a column."""
-        return column(self.names.index(name))
+        return column(self._places[name])
 
     def meanings(self, sources: Sequence[ColumnOrigin]) -> dict[str, CellMeaning]:
         """How the cells of columns are read; of those that are understood it is decided on all of them."""

@@ -50,7 +50,7 @@ from incrowd.verification.owners import Owners, with_days, with_rows_of
 from incrowd.verification.population import People
 from incrowd.verification.pseudonyms import person_pseudonym_checks
 from incrowd.verification.public_bins import PublicBins
-from incrowd.verification.request import Drawn, Expected, InputFile, Original, Originals, Request
+from incrowd.verification.request import Expected, InputFile, Original, Originals, Request
 from incrowd.verification.requirements import Further
 from incrowd.verification.together import CodedTable
 from incrowd.verification.two_tables import PersonsTable
@@ -149,7 +149,8 @@ def _judged(
             if bins is not None:
                 told = expected.drawn.bins if expected.drawn else {}
                 yield bins.check(expected.columns, told, request.requirement.smallest_group)
-            shown_in = {name: _names(sources, name) for name in (*request.at_most, *request.apart)}
+            names = _names(sources)
+            shown_in = {name: names.get(name, []) for name in (*request.at_most, *request.apart)}
             yield from limit_checks(connection, request, shown_in, expected, original)
             if request.file:
                 yield class_order_check(hidden, _classes(connection, expected, window(len(original.origin))))
@@ -316,8 +317,11 @@ def expected_columns(request: Request, header: Sequence[str]) -> list[ColumnOrig
     return sources
 
 
-def _names(sources: Sequence[ColumnOrigin], column: str) -> list[str]:
-    return [one.name for one in sources if one.column.name == column]
+def _names(sources: Sequence[ColumnOrigin]) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    for one in sources:
+        names.setdefault(one.column.name, []).append(one.name)
+    return names
 
 
 def asked_of(
@@ -329,32 +333,33 @@ def asked_of(
 ) -> Expected:
     """What has to be recounted of a table of so many rows, in the names of the written file."""
     quasi = request.role(Role.QUASI_IDENTIFIER)
-    known = request.requirement.sets(quasi)
+    known, named, asked = request.requirement.sets(quasi), _names(sources), set(quasi)
 
     def columns(names: Sequence[str]) -> list[str]:
-        return [shown for name in names for shown in _names(sources, name)]
+        return [shown for name in names for shown in named.get(name, [])]
 
-    bounds = [(low, high) for name in quasi if len(_names(sources, name)) == 2 for low, high in [_names(sources, name)]]
-    single = [column for column in request.columns if column.name in quasi and len(_names(sources, column.name)) == 1]
+    bounds = [(low, high) for name in quasi if len(columns([name])) == 2 for low, high in [columns([name])]]
+    single = [column for column in request.columns if column.name in asked and len(columns([column.name])) == 1]
     promises = zip(request.requirement.promises, known, strict=False)
     further = _further(request)
     may_lose = sum(one.k - 1 for one in known) if request.loses_rows and not further else 0
     if request.lose is not None:
         may_lose = rows_to_lose(request.lose, rows)
     if owners is not None:
-        may_lose = _persons_may_lose(may_lose, rows, owners, by_method=request.lose is None)
+        may_lose = owners.rows_to_lose(may_lose, rows, by_method=request.lose is None)
     return Expected(
         promises=[(promise, columns(one.names), one.k) for promise, one in promises],
         columns=[one.name for one in sources],
         quasi_identifiers=columns(quasi),
         may_lose=may_lose,
-        shared_means=columns([one.name for one in request.columns if one.name in quasi and one.type.is_numeric])
+        shared_means=columns([one.name for one in request.columns if one.name in asked and one.type.is_numeric])
         if request.levels
         else (),
         bounds=bounds,
         hierarchies={written(c.name, request): c.hierarchy for c in single if c.hierarchy is not None},
         counts=columns(quasi) if request.counted else (),
-        drawn=request.drawn and _as_written(request.drawn, request),
+        drawn=request.drawn
+        and replace(request.drawn, bins={written(name, request): bins for name, bins in request.drawn.bins.items()}),
         further=further,
         people=people,
         extremes=request.extremes,
@@ -362,24 +367,6 @@ def asked_of(
         owners=owners,
         pseudonym=next((one.name for one in sources if one.column.role is Role.PERSON), None),
     )
-
-
-def _as_written(drawn: Drawn, request: Request) -> Drawn:
-    """How counts are drawn, with the names that columns have in the file."""
-    return replace(drawn, bins={written(name, request): bins for name, bins in drawn.bins.items()})
-
-
-def _persons_may_lose(may_lose: int, rows: int, owners: Owners, *, by_method: bool) -> int:
-    """How many rows may be left out where a person may have several.
-
-    Those without a person, if they are dropped; any, where persons keep as many rows as others; where a method may
-    leave out fewer than k rows, all rows of fewer than k persons.
-    """
-    if owners.persons.linked:
-        return rows
-    if by_method and may_lose and owners.losers <= may_lose:
-        return rows
-    return may_lose + owners.nobodys
 
 
 def _further(request: Request) -> tuple[Further, ...]:
@@ -456,8 +443,8 @@ def people_of(request: Request, sources: Sequence[ColumnOrigin], limits: Resourc
         owners = None
         if request.persons is not None and request.persons.column in table.names:
             owners = Owners.of(table, replace(request.persons, missing="together")).codes
-    shown = {_names(sources, column.name)[0]: column.name for column in quasi}
-    pairs = [_names(sources, column.name) for column in quasi]
-    bounds = [(ends[0], ends[1]) for ends in pairs if len(ends) == 2]
+    names = _names(sources)
+    shown = {names[column.name][0]: column.name for column in quasi}
+    bounds = [(ends[0], ends[1]) for column in quasi if len(ends := names[column.name]) == 2]
     hierarchies = {at: grown for at, name in shown.items() if (grown := by_name[name].hierarchy)}
     return People(people, shown, request.requirement.on_population, hierarchies, bounds, owners)

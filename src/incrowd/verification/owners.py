@@ -123,6 +123,18 @@ class Owners:
         kept[self.origin] = True
         return _different(self.codes[~kept])
 
+    def rows_to_lose(self, may_lose: int, rows: int, *, by_method: bool) -> int:
+        """How many of the rows may be left out where a person may have several.
+
+        Those without a person, if they are dropped; any, where persons keep as many rows as others; where a method may
+        leave out fewer than k rows, all rows of fewer than k persons.
+        """
+        if self.persons.linked:
+            return rows
+        if by_method and may_lose and self.losers <= may_lose:
+            return rows
+        return may_lose + self.nobodys
+
     def check(self) -> Check:
         """Every released row has a person, and the persons are those the user means."""
         missing = self.without

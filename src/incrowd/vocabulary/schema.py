@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from incrowd.errors import HeaderError, SchemaError
@@ -126,13 +127,16 @@ class Schema:
             raise SchemaError(f"One column says whose row it is; {', '.join(persons)} all claim to. Keep one.")
 
     def __getitem__(self, name: str) -> Column:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise HeaderError(unknown_column(name, self.names))
+        if name not in self._by_name:
+            raise HeaderError(unknown_column(name, self.names))
+        return self._by_name[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self.names
+        return name in self._by_name
+
+    @cached_property
+    def _by_name(self) -> dict[object, Column]:
+        return {column.name: column for column in self.columns}
 
     def with_types(self, columns: Mapping[str, EncodedColumn]) -> Schema:
         """The schema with the types that encoded columns have on all rows."""

@@ -250,7 +250,7 @@ def _best_cut(table: Placed, dims: Dims, rule: CutRules, rows: Any, at: Any, roo
 
 
 @compiled
-def _mark(table: Placed, dims: Dims, rows: Any, at: int, room: Scratch, cut: Any) -> Any:
+def mark(table: Placed, dims: Dims, rows: Any, at: int, room: Scratch, cut: Any) -> Any:
     """Say in ``room.part`` which place goes to which part.
 
     Returns how many parts there are, whether the last one is that of the missing, and (place or group, part) where a
@@ -291,7 +291,7 @@ def _mark(table: Placed, dims: Dims, rows: Any, at: int, room: Scratch, cut: Any
 def parts_of(table: Placed, dims: Dims, rows: Any, at: Any, room: Scratch, cut: Any) -> tuple[Any, int]:
     """The part of each row that a cut would make, and how many parts there are."""
     a = cut[DIMENSION]
-    parts, _, _ = _mark(table, dims, rows, at[a], room, cut)
+    parts, _, _ = mark(table, dims, rows, at[a], room, cut)
     part_of = np.empty(rows.size, np.int64)
     for i in range(rows.size):
         part_of[i] = room.part[table.places[rows[i], a]]
@@ -332,7 +332,7 @@ def divide(table: Placed, dims: Dims, grown: GrownCuts, order: Any, room: Scratc
     a, count, listed = cut[DIMENSION], grown.used[0], grown.used[1]
     begin, end = grown.nodes[node, BEGIN], grown.nodes[node, END]
     rows = order[begin:end]
-    parts, missing, marks = _mark(table, dims, rows, grown.at[node, a], room, cut)
+    parts, missing, marks = mark(table, dims, rows, grown.at[node, a], room, cut)
     offsets = _scatter(table, rows, a, room.part, parts)
     nodes = _with_room(grown.nodes, count + parts)
     at = _with_room(grown.at, count + parts)

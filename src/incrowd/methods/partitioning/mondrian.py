@@ -25,12 +25,10 @@ from incrowd.methods.judging import Evidence, Judge, summed_up
 from incrowd.methods.limits import check_limits
 from incrowd.methods.method import INTERVALS, Population, check_choice
 from incrowd.methods.numeric import spread_steps
+from incrowd.methods.partitioning.asking import grow_asking
 from incrowd.methods.partitioning.dimensions import (
     ATTRIBUTE,
-    BEGIN,
-    END,
     KIND,
-    LAST,
     LEAF,
     TREE,
     CutRules,
@@ -41,7 +39,7 @@ from incrowd.methods.partitioning.dimensions import (
     dimensions_of,
     stacked,
 )
-from incrowd.methods.partitioning.kernel import divide, grow, list_cuts, parts_of, start
+from incrowd.methods.partitioning.kernel import grow
 from incrowd.methods.partitioning.tree_of_cuts import CutTree, form_makers, tree_of_cuts, whole_box
 from incrowd.methods.person_counts import sorted_by_person
 from incrowd.plan.steps import Group, Place, Reasons, Share, Show, Step
@@ -167,30 +165,10 @@ def grow_cuts(
     if judge.counts_only:
         grown = grow(table, dims, wanted, roots, order)
     else:
-        grown = _grow_asking(table, dims, wanted, roots, order, judge, marks_of_rows)
+        grown = grow_asking(table, dims, wanted, roots, order, judge, marks_of_rows)
     nodes, marks = grown.nodes[: grown.used[0]], grown.marks[: grown.used[1]]
     marks[:, 1] -= _bases(dimensions)[nodes[marks[:, 0], ATTRIBUTE]]
     return Cuts(nodes, marks)
-
-
-def _grow_asking(table: Any, dims: Any, rule: Any, roots: Ints, order: Ints, judge: Judge, marks: Ints) -> Any:
-    """The loop of the kernel, with the judge asked about the parts of each cut in order of preference."""
-    grown, room = start(table, dims, roots)
-    waiting = [0]
-    while waiting:
-        node = waiting.pop()
-        rows = order[grown.nodes[node, BEGIN] : grown.nodes[node, END]]
-        at = grown.at[node]
-        own = marks[rows]
-        cuts = list_cuts(table, dims, rule, rows, at, room)
-        for number in np.lexsort(cuts.T[LAST::-1]):
-            parts, count = parts_of(table, dims, rows, at, room, cuts[number])
-            if judge.holds(judge.tally(own, parts, count)).all():
-                first = int(grown.used[0])
-                grown = divide(table, dims, grown, order, room, node, cuts[number])
-                waiting += range(first, int(grown.used[0]))
-                break
-    return grown
 
 
 def _bases(dimensions: Sequence[Dimension]) -> Ints:

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError, RequirementError, SchemaError, ValuesError
-from incrowd.methods.partitioning.dimensions import positions_of
+from incrowd.methods.partitioning import asking
+from incrowd.methods.partitioning.dimensions import DIMENSION, RANGE, SET, TREE, positions_of
 from incrowd.methods.partitioning.mondrian import InfoGainMondrian, Mondrian
 from incrowd.plan.steps import Place, Reasons, Show, Spread
 from incrowd.rows.memory.population import EmbeddedPopulation
@@ -30,7 +31,9 @@ from incrowd.vocabulary.released_value import (
     Suppressed,
     ValueSet,
 )
-from incrowd.vocabulary.requirement import KAnonymity
+from incrowd.vocabulary.requirement import KAnonymity, Together
+from incrowd.vocabulary.requirements.closeness import TCloseness
+from incrowd.vocabulary.requirements.diversity import EntropyDiversity
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 BOTH = pytest.mark.parametrize("factory", [Mondrian, InfoGainMondrian])
@@ -396,3 +399,64 @@ def test_whole_numbers_too_large_for_a_float_are_told_apart(factory):
     numbers = [2**62, 2**62, 2**62 + 1, 2**62 + 1]
     population = population_of({"n": numbers}, {"n": ColumnType.INTEGER}, labels=["a", "a", "b", "b"])
     assert shown(factory(), population, 2) == [(2, Interval(None, 2**62)), (2, Interval(2**62, None))]
+
+
+# ---- a judge asked about all cuts of a dimension at once
+
+
+ROWS = 400
+REQUIRED = Together((KAnonymity(5), EntropyDiversity(1.3), TCloseness(0.35)))
+
+
+def mixed(seed):
+    """Numbers and categories with missing values, a hierarchy, and a class that leans on all of them."""
+    draw = np.random.default_rng(seed)
+    age = [
+        None if gone else int(value)
+        for value, gone in zip(draw.integers(0, 60, ROWS), draw.random(ROWS) < 0.1, strict=True)
+    ]
+    job = [
+        None if gone else f"job {value}"
+        for value, gone in zip(draw.integers(0, 9, ROWS), draw.random(ROWS) < 0.1, strict=True)
+    ]
+    town = [f"town {value}" for value in draw.integers(0, 4, ROWS)]
+    score = np.array([(one or 30) / 60 for one in age]) + draw.random(ROWS)
+    tree = Hierarchy("town", ("*", "north", "south", *(f"town {n}" for n in range(4))), (-1, 0, 0, 1, 1, 2, 2))
+    return population_of(
+        {"age": age, "job": job, "town": town},
+        {"age": ColumnType.INTEGER},
+        {"town": tree},
+        labels=["yes" if one > 1.1 else "no" for one in score],
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("method", [InfoGainMondrian(), Mondrian()], ids=["infogain", "median"])
+def test_answers_along_a_dimension_are_those_of_each_cut(method, seed, monkeypatch):
+    compared = set()
+    lazily = asking._Node.may_cut
+
+    def both(self, number):
+        answer = lazily(self, number)
+        dimension = int(self.cuts[number, DIMENSION])
+        answers = self._along(dimension)
+        for each in np.flatnonzero(self.cuts[:, DIMENSION] == dimension):
+            alone = self._alone(each)
+            compared.add((int(self.dims.kind[dimension]), alone))
+            assert answers is None or answers[each] == alone
+        assert (answers is None) == (self.dims.kind[dimension] == TREE)
+        assert answer == self._alone(number)
+        return answer
+
+    monkeypatch.setattr(asking._Node, "may_cut", both)
+    with_both = method.decide(mixed(seed), REQUIRED, SystemRandomness())
+    assert {kind for kind, _ in compared} == {RANGE, SET, TREE} if method.name == "infogain-mondrian" else compared
+    assert {answer for _, answer in compared} == {True, False}
+    monkeypatch.setattr(asking._Node, "may_cut", asking._Node._alone)
+    assert method.decide(mixed(seed), REQUIRED, SystemRandomness()) == with_both
+
+
+def test_evidence_that_is_too_much_at_once_is_asked_cut_by_cut(monkeypatch):
+    usual = InfoGainMondrian().decide(mixed(0), REQUIRED, SystemRandomness())
+    monkeypatch.setattr(asking, "LARGEST", 10)
+    assert InfoGainMondrian().decide(mixed(0), REQUIRED, SystemRandomness()) == usual
