@@ -16,6 +16,10 @@ from incrowd.verification.opening import column, create_macros, register, text
 from incrowd.verification.owners import Owners
 from incrowd.verification.shown import MACROS as MEMBERS
 from incrowd.verification.verdict import Check
+from incrowd.vocabulary.counts_text import HIDDEN
+
+EVERYTHING = "(-inf, inf)"
+"""The one bin of a number without cuts. Fewer than k people may have such a number; it is hidden then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +66,15 @@ class PublicBins:
         smallest = f", the smallest of {min(sizes):,} people" if sizes else ""
         return Check(f"bins of {k:,} people or more", not small, f"{len(sizes):,} bins{smallest}")
 
+    def _is_shown(self, at: str) -> bool:
+        shown = f"SELECT 1 FROM released WHERE {at}::VARCHAR IS DISTINCT FROM '{HIDDEN}' LIMIT 1"
+        return bool(self.connection.execute(shown).fetchall())
+
     def _sizes(self, place: int, announced: Sequence[str] | None) -> list[int]:
-        """The people of each bin."""
+        """The people of each bin; a number that is not cut, and that no cell shows, has none."""
         at = column(place)
+        if announced is not None and list(announced) == [EVERYTHING] and not self._is_shown(at):
+            return []
         source = (
             "SELECT DISTINCT name_in(part) AS member FROM (SELECT unnest(string_split(cell, '|')) AS part FROM "
             f"(SELECT DISTINCT {at}::VARCHAR AS cell FROM released)) WHERE starts_with(member, '(')"
