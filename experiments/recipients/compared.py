@@ -52,7 +52,8 @@ def compared_goal(known: Outcomes) -> Iterator[str | Goal]:
 def _coverage(done: Counter[Kind]) -> str:
     """How evenly they have run."""
     every = [done[kind] for kind in kinds()]
-    return f"every method, form and way to write numbers on {min(every)} to {max(every)} of {PER_KIND} tables and k"
+    where = f"on {min(every)} to {max(every)} of the {PER_KIND} pairs of a table and a k"
+    return f"every method, form and way to write numbers {where}"
 
 
 def _lost(known: Outcomes) -> int:
@@ -81,7 +82,8 @@ def compared(known: Outcomes) -> Iterator[str | Table]:
         "(`incrowd.recipients.encoding.Fitted`) in `incrowd compare`, in the accuracy of a report and in a recipient's "
         "classifier. So a recipient gets the same answer to every row, given the same draws, and a test asks for that, "
         "for every method and form. Here both have the same draws: the one learns from what is in memory, the other "
-        "from the file and its certificate. A cell is a release and a learner; a pair is compared with the counts that "
+        "from the file and its certificate. With draws of its own a recipient's figures differ by their chance, to "
+        "both sides. A cell is a release and a learner; a pair is compared with the counts that "
         "it tells. Tables, splits, k and learners are those of the [protocol](#protocol); beside its releases there "
         "are every method's counts in fine bins (`--bins fine`) and by class (`--counts-by-class`), and Blend's "
         "clusters (`--set groups=clusters`):"
