@@ -225,12 +225,12 @@ def compare(
     >>> found.results.select("method", "k", "learner").rows()
     [('unprotected', 1, 'nb'), ('majority', 1, 'majority'), ('mondrian', 5, 'nb')]
     """
+    if wishes.keys() & {"with_table", "key_column"}:
+        raise ParameterError("A comparison is of one table. Leave with_table and key_column out.")
     if unknown := wishes.keys() - PersonsAndWishes.__annotations__.keys():
         options = {*inspect.signature(compare).parameters, *PersonsAndWishes.__annotations__} - {"wishes"}
         hint = nearest(min(unknown), {name: repr(name) for name in options})
         raise ParameterError(f"A comparison has no option {min(unknown)!r}.{hint} See help(incrowd.compare).")
-    if wishes.keys() & {"with_table", "key_column"}:
-        raise ParameterError("A comparison is of one table. Leave with_table and key_column out.")
     watch = progress or (lambda _step: None)
     named: dict[str, Any] = {"target": target, "quasi_identifiers": quasi_identifiers, "drop": drop}
     named |= {"ks": [ks] if isinstance(ks, int) else ks, "recipe": recipe, "hierarchies": hierarchies}
