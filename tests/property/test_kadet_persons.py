@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_kadet import asked, possible, reached_nodes, with_split
 
 from incrowd.errors import ParameterError, RequirementError
-from incrowd.models.equivalent_table import to_table
+from incrowd.models.exports import to_table
 from incrowd.models.induction.growing import Growth
 from incrowd.models.induction.kadet import publish
 from incrowd.models.induction.spans import InductionTable, SpanOwners

@@ -1,7 +1,7 @@
 """The one list of attacks. The command line, the report and the tests find them here.
 
 To add an attack: write its function in this folder and enter it below. Those of other packages are run where they are
-named: by their entry points (:mod:`incrowd.plugins`), or as an :class:`Attack` that is passed.
+named: by their entry points (:mod:`incrowd.optional`), or as an :class:`Attack` that is passed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Attack:
         """Who made it."""
         if isinstance(self.home, str):
             return OWN
-        from incrowd.plugins import package_of
+        from incrowd.optional import package_of
 
         return package_of(self.home)
 
@@ -255,7 +255,7 @@ def _find(named: str | Attack) -> Attack:
     known = {_simple(each): entry for each, entry in ATTACKS.items()}
     if _simple(named) in known:
         return known[_simple(named)]
-    from incrowd.plugins import find_plugin, plugins
+    from incrowd.optional import find_plugin, plugins
 
     word = next((plugin.name for plugin in plugins("attacks") if _simple(plugin.name) == _simple(named)), named)
     if (plugin := find_plugin("attacks", word)) is not None:

@@ -23,7 +23,7 @@ from incrowd.comparisons.learners.learner import Learner
 from incrowd.comparisons.subject import Subject
 from incrowd.comparisons.trial import Laboratory, Result, Trial, learners_of
 from incrowd.errors import OutputError
-from incrowd.plugins import package_of
+from incrowd.optional import package_of
 from incrowd.report.certificate import owner_key
 from incrowd.vocabulary.certificates import version
 

@@ -1,6 +1,6 @@
 """The one list of learners. To add one: write its file and enter it below.
 
-Those of other packages are found behind it: by their entry points (:mod:`incrowd.plugins`), by their names in
+Those of other packages are found behind it: by their entry points (:mod:`incrowd.optional`), by their names in
 scikit-learn, or as an object that is passed.
 """
 
@@ -109,7 +109,7 @@ def find_learner(named: Any) -> Learner:
         if word.lower() in (known, *entry.aliases):
             return entry.factory(**parameters)
     from incrowd.comparisons.learners.scikit import scikit_named
-    from incrowd.plugins import find_plugin
+    from incrowd.optional import find_plugin
 
     if (plugin := find_plugin("learners", word)) is not None:
         return made_by(plugin.checked(learner_entry).factory, word, parameters)
@@ -123,7 +123,7 @@ def learner_entry(factory: Any) -> LearnerEntry:
     """The entry of a class or function from elsewhere that makes a learner of its parameters."""
     if not callable(factory):
         raise ParameterError("A learner is named by the class or function that makes it.")
-    from incrowd.plugins import package_of
+    from incrowd.optional import package_of
 
     summary = (factory.__doc__ or "").strip().partition("\n")[0].rstrip(".")
     return LearnerEntry(summary, factory, package=package_of(factory))

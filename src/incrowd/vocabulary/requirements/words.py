@@ -107,7 +107,7 @@ def _made(item: _Item) -> tuple[Part, ...]:
 
 def _made_elsewhere(item: _Item) -> tuple[Part, ...]:
     """What a word of another package says, in requirements of ours: nobody needs the package to count them."""
-    from incrowd.plugins import find_plugin, plugins
+    from incrowd.optional import find_plugin, plugins
 
     if (plugin := find_plugin("requirements", item.word)) is None:
         known = [*WORDS, *(plugin.name for plugin in plugins("requirements"))]
