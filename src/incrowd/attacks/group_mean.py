@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
-from incrowd.attacks.measuring import Floats, share_interval
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding, Floats, share_interval
 from incrowd.attacks.scene import Scene, Traced
 from incrowd.errors import CannotRunError
 from incrowd.risk.boxes import written_cells

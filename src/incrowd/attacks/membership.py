@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
-from incrowd.attacks.measuring import Floats, Interval, area, area_interval, difference_interval
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding, Floats, Interval, area, area_interval, difference_interval
 from incrowd.attacks.scene import SMALLEST, Scene
 from incrowd.comparisons.protocol import seed_of
 from incrowd.errors import CannotRunError

@@ -13,8 +13,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
-from incrowd.attacks.measuring import share_interval
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding, share_interval
 from incrowd.attacks.scene import Scene
 from incrowd.errors import CannotRunError
 from incrowd.risk.boxes import Released
