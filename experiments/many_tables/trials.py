@@ -26,8 +26,7 @@ from incrowd.comparisons.results import digest_of
 from incrowd.comparisons.scores import quality
 from incrowd.comparisons.subject import Subject
 from incrowd.errors import CannotRunError, IncrowdError
-from incrowd.risk.boxes import read_released
-from incrowd.risk.guessing import guess_from_release
+from incrowd.risk.boxes import guess_from_release, read_released
 from incrowd.vocabulary.certificates import version
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.requirements.words import asked_for

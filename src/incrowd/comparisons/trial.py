@@ -24,8 +24,7 @@ from incrowd.comparisons.scores import quality
 from incrowd.comparisons.subject import Subject
 from incrowd.errors import CannotRunError, IncrowdError, ParameterError, VerificationError
 from incrowd.recipients.matrix import Codes, Numbers
-from incrowd.risk.boxes import read_released
-from incrowd.risk.guessing import advantage_of, guess_from_release
+from incrowd.risk.boxes import advantage_of, guess_from_release, read_released
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.forms import BY_CLASS, REDRAW
 from incrowd.vocabulary.requirement import KAnonymity, Requirement

@@ -16,7 +16,7 @@ from incrowd.desk.steps import checked, plain_release
 from incrowd.errors import IncrowdError, ParameterError
 from incrowd.tables.databases.tables import is_database_file
 from incrowd.tables.options import Book, Measuring, Outputs, Promise, Run
-from incrowd.vocabulary.keying import KeyedColumns
+from incrowd.vocabulary.column_rules import KeyedColumns
 from incrowd.vocabulary.option import Declared
 from incrowd.vocabulary.persons import SecondTable
 from incrowd.vocabulary.schema import KEYED, Role

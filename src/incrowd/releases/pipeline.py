@@ -21,10 +21,9 @@ from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Link, Step
 from incrowd.releases.certified.consistency import check_issued, check_written
-from incrowd.releases.issuing import describe, keyed_entries
+from incrowd.releases.issuing import describe, keyed_entries, notices_asked, notices_of_class
 from incrowd.releases.job import IN_MEMORY, Job, Targets
 from incrowd.releases.measured import check_measurable
-from incrowd.releases.notices import notices_asked, notices_of_class
 from incrowd.releases.told import request_of
 from incrowd.report.certificate import owner_key
 from incrowd.report.outcome import Release

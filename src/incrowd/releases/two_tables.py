@@ -20,9 +20,8 @@ from incrowd.methods.release_forms import rare_kept_out
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Link, Seat, Step
 from incrowd.releases.certified.consistency import check_issued, check_written
-from incrowd.releases.issuing import describe
+from incrowd.releases.issuing import describe, notices_asked
 from incrowd.releases.job import Events, Job, Targets
-from incrowd.releases.notices import notices_asked
 from incrowd.releases.pipeline import SCRATCH, chance, possible, read_whole, verify, write_beside
 from incrowd.releases.told import request_of
 from incrowd.rows.memory.drafting import pseudonyms_of

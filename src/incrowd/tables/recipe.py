@@ -67,9 +67,9 @@ from incrowd.tables.recipe_checks import (
     with_method_of_form,
     with_role,
 )
+from incrowd.vocabulary.column_rules import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.forms import BY_CLASS, REDRAW, check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
 from incrowd.vocabulary.option import described_fields
 from incrowd.vocabulary.persons import PersonOptions, Persons

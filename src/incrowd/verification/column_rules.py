@@ -1,6 +1,6 @@
 """Columns of the input as the user's key makes them, computed here once more: the reader that did it is not asked.
 
-The key is read from its file by itself; pseudonyms and shifts are those of :mod:`incrowd.vocabulary.keying`, by
+The key is read from its file by itself; pseudonyms and shifts are those of :mod:`incrowd.vocabulary.column_rules`, by
 ``hashlib`` alone. What a cell holds, and how dates are written, is decided as for all cells of the input.
 
 Columns of the input made coarser by the rules that the user named, as SQL: the reader that did it is not asked.
@@ -17,8 +17,7 @@ from incrowd.verification.meaning import CellMeaning, clean, decide
 from incrowd.verification.opening import column, text
 from incrowd.verification.request import InputFile
 from incrowd.verification.verdict import Check
-from incrowd.vocabulary.coarsening import NO_AREA, SMALL_AREAS, TOP, YEAR, Coarsening
-from incrowd.vocabulary.keying import Keying
+from incrowd.vocabulary.column_rules import NO_AREA, SMALL_AREAS, TOP, YEAR, Coarsening, Keying
 from incrowd.vocabulary.schema import ColumnType
 
 _CLOCK = "([T ,]+[0-9]{1,2}:[0-9]{2}.*)?"

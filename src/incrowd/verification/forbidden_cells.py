@@ -24,7 +24,7 @@ from incrowd.verification.opening import column
 from incrowd.verification.request import Request
 from incrowd.verification.shown import MACROS as MEMBERS
 from incrowd.verification.verdict import Check
-from incrowd.vocabulary.coarsening import SMALL_AREAS
+from incrowd.vocabulary.column_rules import SMALL_AREAS
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 _PAIRS = "released AS r POSITIONAL JOIN original AS o"

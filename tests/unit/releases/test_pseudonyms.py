@@ -18,7 +18,7 @@ from incrowd.report.html import report_html
 from incrowd.tables.reading.keyed import keyed, read_key
 from incrowd.tables.reading.read import read
 from incrowd.tables.recipe import Recipe, asked_recipe, read_recipe
-from incrowd.vocabulary.keying import Keying
+from incrowd.vocabulary.column_rules import Keying
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 ROWS = 120

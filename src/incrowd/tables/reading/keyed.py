@@ -1,4 +1,4 @@
-"""Columns as a key of the holder makes them, by :mod:`incrowd.vocabulary.keying`, as the table is read.
+"""Columns as a key of the holder makes them, by :mod:`incrowd.vocabulary.column_rules`, as the table is read.
 
 So no method, form or step knows of it, and what is counted of a release is counted of what it shows.
 
@@ -36,7 +36,7 @@ from incrowd.errors import (
 from incrowd.tables.reading.coarsen import cleaned
 from incrowd.tables.reading.convert import parse_dates
 from incrowd.tables.reading.source import EXACT, Source
-from incrowd.vocabulary.keying import Keying
+from incrowd.vocabulary.column_rules import Keying
 
 _BYTES = 32
 _LARGEST = 10_000  # bytes of a file: beyond, it is no key

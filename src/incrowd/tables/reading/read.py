@@ -123,7 +123,7 @@ def read(
         The sheet of a workbook, the first if none is named; the number of its row that has the names of the columns,
         the first that is not empty if none is named.
     coarsen
-        Columns that are made coarser, each with its rule; see :mod:`incrowd.vocabulary.keying`.
+        Columns that are made coarser, each with its rule; see :mod:`incrowd.vocabulary.column_rules`.
     text
         What is said of delimited text, or of the names in a sheet; see :class:`incrowd.tables.reading.dialect.Dialect`.
     """
