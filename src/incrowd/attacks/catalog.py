@@ -90,7 +90,7 @@ ATTACKS = {
         ),
         Attack(
             "singling out",
-            "singling_out.singling_out",
+            "numbers.singling_out",
             "Says 'in the box of this class and at the edge of its interval', and hopes that one person fits.",
             "quasi-identifiers that are numbers, released as intervals",
         ),
@@ -120,7 +120,7 @@ ATTACKS = {
         ),
         Attack(
             "mean of a group",
-            "group_mean.mean_of_a_group",
+            "numbers.mean_of_a_group",
             "Knows the numbers of all other members of a class and solves its mean for the last one.",
             "a release that shows means; how it was made",
         ),

@@ -24,7 +24,7 @@ from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import describe, keyed_entries, notices_asked, notices_of_class
 from incrowd.releases.job import IN_MEMORY, Job, Targets
 from incrowd.releases.measured import check_measurable
-from incrowd.releases.told import request_of
+from incrowd.releases.verification_request import request_of
 from incrowd.report.certificate import owner_key
 from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal

@@ -23,7 +23,7 @@ from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import describe, notices_asked
 from incrowd.releases.job import Events, Job, Targets
 from incrowd.releases.pipeline import SCRATCH, chance, possible, read_whole, verify, write_beside
-from incrowd.releases.told import request_of
+from incrowd.releases.verification_request import request_of
 from incrowd.rows.memory.drafting import pseudonyms_of
 from incrowd.rows.memory.held import InMemory
 from incrowd.rows.one_machine import PRIVATE, Destination, WrittenFiles

@@ -21,6 +21,7 @@ from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.column_rules import UNKEYED, pseudonym_checks
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.forbidden_cells import PRESET, RareValues, rare_values_check, safe_harbor_check
+from incrowd.verification.histories import person_pseudonym_checks
 from incrowd.verification.input_table import (
     ColumnOrigin,
     InputTable,
@@ -29,7 +30,7 @@ from incrowd.verification.input_table import (
     encoded,
     originals,
 )
-from incrowd.verification.limits import limit_checks
+from incrowd.verification.limits import PublicBins, limit_checks
 from incrowd.verification.opening import (
     column,
     connect,
@@ -48,8 +49,6 @@ from incrowd.verification.order import (
 )
 from incrowd.verification.owners import Owners, with_days, with_rows_of
 from incrowd.verification.population import People
-from incrowd.verification.pseudonyms import person_pseudonym_checks
-from incrowd.verification.public_bins import PublicBins
 from incrowd.verification.request import Drawn, Expected, InputFile, Original, Originals, Request
 from incrowd.verification.requirements import Further
 from incrowd.verification.together import CodedTable

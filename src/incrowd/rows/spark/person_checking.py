@@ -13,11 +13,10 @@ from incrowd.rows.blocks.drafting import PERSON
 from incrowd.rows.spark.drafting import Mixing, Pieces
 from incrowd.rows.spark.session import errors_translated, mapped
 from incrowd.rows.spark.table import SparkTable
-from incrowd.verification.class_sizes import Promises, sizes_of
+from incrowd.verification.class_sizes import NEARLY, Promises, persons_check, sizes_of
 from incrowd.verification.faithfulness import means_check
 from incrowd.verification.input_table import ColumnOrigin
 from incrowd.verification.meaning import CellMeaning
-from incrowd.verification.person_counts import NEARLY, persons_check
 from incrowd.verification.person_keys import PersonKeys, PersonReader
 from incrowd.verification.verdict import Check, ClassSizes, PersonCounts
 from incrowd.vocabulary.persons import Persons
