@@ -116,10 +116,10 @@ def _releases(again: Again, people: tuple[Person, ...], draws: int) -> Iterator[
     table, frame = small_table(people)
     for seed in range(draws):
         try:
-            made = again.release(table, frame, SCHEMA, seed)
+            release = again.release(table, frame, SCHEMA, seed)
         except IncrowdError:
             return
-        yield tuple(sorted(made.draft.frame.cast(pl.String).rows(), key=repr))
+        yield tuple(sorted(release.draft.frame.cast(pl.String).rows(), key=repr))
 
 
 def _hides(text: Text) -> bool:

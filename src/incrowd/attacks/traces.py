@@ -147,9 +147,9 @@ def _releases(scene: Scene, rows: int) -> Iterator[Rows]:
         return
     begun, owners = time.perf_counter(), None if scene.owners is None else scene.owners.astype(np.int32)
     for seed in SEEDS:
-        made = scene.again.release(scene.table, scene.frame, scene.schema, seed, owners)
-        if len(made.draft.origin) == rows:
-            yield made.draft.origin
+        release = scene.again.release(scene.table, scene.frame, scene.schema, seed, owners)
+        if len(release.draft.origin) == rows:
+            yield release.draft.origin
         if time.perf_counter() - begun > PATIENCE:
             return
 

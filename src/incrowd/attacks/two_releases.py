@@ -57,9 +57,9 @@ def composition(scene: Scene) -> Finding:
     parts = (order[:second], order[first:])
     both = []
     for number, rows in enumerate(parts):
-        made = scene.made(rows, f"part {number}")
-        released = scene.read(made)
-        both.append((released, classes_of(shared, rows[made.draft.origin], released.classes)))
+        release = scene.made(rows, f"part {number}")
+        released = scene.read(release)
+        both.append((released, classes_of(shared, rows[release.draft.origin], released.classes)))
     kept = np.logical_and.reduce([classes >= 0 for _, classes in both])
     if kept.sum() < SMALLEST:
         raise CannotRunError("Too few people are in both releases.")
@@ -152,9 +152,9 @@ def _made(scene: Scene) -> list[tuple[Ints, Released]]:
     order = scene.dealt("sequential releases")
     releases = []
     for what, rows in (("earlier", order[: scene.cut(order, int(EARLIER * height))]), ("later", np.arange(height))):
-        made = scene.made(rows, what)
-        released = scene.read(made)
-        releases.append((classes_of(np.arange(height), rows[made.draft.origin], released.classes), released))
+        release = scene.made(rows, what)
+        released = scene.read(release)
+        releases.append((classes_of(np.arange(height), rows[release.draft.origin], released.classes), released))
     return releases
 
 

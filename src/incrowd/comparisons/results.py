@@ -106,9 +106,9 @@ def digest_of(subject: Subject) -> str:
         tree = None if column.hierarchy is None else repr(column.hierarchy)
         digest.update(json.dumps([*parts, tree]).encode())
         digest.update(encoded.codes.tobytes())
-    for asked_of in () if subject.people is None else subject.people.columns.values():
-        digest.update(json.dumps([asked_of.name, asked_of.dictionary.cast(pl.String).to_list()]).encode())
-        digest.update(asked_of.codes.tobytes())
+    for each in () if subject.people is None else subject.people.columns.values():
+        digest.update(json.dumps([each.name, each.dictionary.cast(pl.String).to_list()]).encode())
+        digest.update(each.codes.tobytes())
     if subject.persons is not None:
         digest.update(subject.persons.codes.tobytes())
         digest.update(b"" if subject.order is None else subject.order.codes.tobytes())
@@ -124,8 +124,8 @@ def fingerprints(digest: str, laboratory: Laboratory, trial: Trial) -> dict[str,
     split = laboratory.split_marks[trial.repetition, trial.fold]
     figures = [each.name for each in fields(Result)]
     shared = [version("incrowd"), figures, digest, split, repr(setup.feeding), setup.seed, setup.discretize]
-    asked = setup.asked
-    kept = [setup.requirement(trial.k).to_json(), repr(asked.preferences), asked.rarest, asked.redraw, asked.bins]
+    recipe = setup.recipe
+    kept = [setup.requirement(trial.k).to_json(), repr(recipe.preferences), recipe.rarest, recipe.redraw, recipe.bins]
     shared += [*trial.name, *([] if trial.choice.is_standard else kept)]
     entry = trial.choice.entry
     shared += [] if entry is None or entry.foreign is None else [entry.package]

@@ -28,7 +28,7 @@ from incrowd.comparisons.workers import STARTUP, Cost, measure_cost, run_trials
 from incrowd.errors import ParameterError, guarded, named_option
 from incrowd.methods.catalog import MethodOrName
 from incrowd.tables.options import Wishes
-from incrowd.tables.recipe import Recipe, asked_recipe, beside_recipe
+from incrowd.tables.recipe import Recipe, beside_recipe, recipe_of
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import nearest, options_of
 from incrowd.vocabulary.persons import PersonOptions
@@ -308,16 +308,16 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     protocol = protocol_by(question.protocol, subject.split_by)
     if question.measure == PERSON_ACCURACY.name and subject.persons is None:
         raise ParameterError(f"A mean over persons needs to know whose rows they are: {named_option(person='COLUMN')}.")
-    asked = asked_recipe({"target": subject.target, **question.wishes})  # type: ignore[typeddict-item]
+    recipe = recipe_of({"target": subject.target, **question.wishes})  # type: ignore[typeddict-item]
     setup = Setup(
         protocol or FiveByTwo(1, stratified=True),
         question.feeding,
         question.seed,
         question.discretize,
-        asked,
+        recipe,
         own_learners(question.learners),
     )
-    subject = subject.asked_of(asked)
+    subject = subject.under(recipe)
     question.preferences.check_columns(subject.schema)
     trained = [split.train for split in Laboratory(subject, setup).splits.values()]
     people = min(len(rows) if subject.persons is None else subject.persons.take(rows).count for rows in trained)

@@ -138,9 +138,9 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         recipe = self._recipe(frame, whose)
         if persons is not None and whose is not None:
             frame = frame.with_columns(persons.alias(whose))
-        made = guarded(run_model)(ModelJob(frame, recipe, self._method()))
-        self.model_ = _with_classes(made.model, self.classes_)
-        self.verdict_ = made.verdict
+        published = guarded(run_model)(ModelJob(frame, recipe, self._method()))
+        self.model_ = _with_classes(published.model, self.classes_)
+        self.verdict_ = published.verdict
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:

@@ -26,7 +26,7 @@ from incrowd.report.outcome import Release
 from incrowd.tables.options import MethodOptions, Promise, Run, What
 from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import MISSING_MARKERS, Origin
-from incrowd.tables.recipe import Recipe, asked_recipe
+from incrowd.tables.recipe import Recipe, recipe_of
 from incrowd.vocabulary.option import options_of
 from incrowd.vocabulary.persons import PersonOptions
 from incrowd.vocabulary.requirement import subject_names
@@ -195,7 +195,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]
         options["person"] = person
         options["method"], options["parameters"] = self._method_and_parameters()
         options["target"] = self._target
-        recipe = asked_recipe(options)
+        recipe = recipe_of(options)
         subjects = subject_names(recipe.requirement, self._target)
         rest = Role.QUASI_IDENTIFIER if self.quasi_identifiers is None and not recipe.known else Role.OTHER
         columns = {

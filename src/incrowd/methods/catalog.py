@@ -276,8 +276,8 @@ def make_method(method: MethodOrName, parameters: Mapping[str, Any]) -> Method:
     for parameter in parameters:
         if parameter not in known:
             raise ParameterError(f"{entry.name} has no parameter {parameter!r}. It has: {', '.join(known) or 'none'}.")
-    made: Method = entry.load()(**parameters)
-    return made
+    instance: Method = entry.load()(**parameters)
+    return instance
 
 
 def check_preferences(method: MethodOrName, preferences: Preferences) -> None:

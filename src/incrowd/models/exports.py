@@ -169,17 +169,17 @@ def _tree_model(model: PublishedTree, used: Iterable[PublishedAttribute]) -> Ele
 
 def _nodes(model: PublishedTree) -> Element:
     """The nodes, each inside its parent."""
-    made = [Element("Node", id=str(i), score=_class(model, label)) for i, label in enumerate(model.labels)]
-    SubElement(made[0], "True")
-    for element, node, counts in zip(made, model.tree.nodes, model.safe_counts, strict=True):
+    nodes = [Element("Node", id=str(i), score=_class(model, label)) for i, label in enumerate(model.labels)]
+    SubElement(nodes[0], "True")
+    for element, node, counts in zip(nodes, model.tree.nodes, model.safe_counts, strict=True):
         if counts is not None:
             element.set("recordCount", str(sum(counts)))
             for place, count in enumerate(counts):
                 SubElement(element, "ScoreDistribution", value=_class(model, place), recordCount=str(count))
         for branch in sorted(node.branches, key=lambda branch: not isinstance(branch.predicate, Missing)):
-            made[branch.child].insert(0, _predicate(branch.predicate))
-            element.append(made[branch.child])
-    return made[0]
+            nodes[branch.child].insert(0, _predicate(branch.predicate))
+            element.append(nodes[branch.child])
+    return nodes[0]
 
 
 def _class(model: PublishedTree, place: int) -> str:

@@ -282,7 +282,7 @@ def describe(
         output=_output(job, verdict, draft),
         columns=_released(plan, job.form),
         requirement=plan.requirement.to_json(),
-        recipe_sha256=_recipe_hash(job.recipe if job.chosen is None else job.chosen.asked),
+        recipe_sha256=_recipe_hash(job.recipe if job.chosen is None else job.chosen.recipe),
         input_hmac=hmac_of(job.path, owner_key()) if job.path and job.path.is_file() else None,
     )
     if job.sign is not None:

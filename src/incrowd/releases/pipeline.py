@@ -143,10 +143,10 @@ def chance(job: Job) -> Randomness:
     """Where chance comes from: the system, unless the user gave a seed; refuses chance that repeats itself."""
     if job.seed is not None:
         return SeededRandomness(job.seed)
-    made = SystemRandomness()
+    randomness = SystemRandomness()
     if any(np.array_equal(draw(SystemRandomness()), draw(SystemRandomness())) for draw in _DRAWS):
         raise VerificationError("The source of chance gives the same numbers twice. Nothing was released.")
-    return made
+    return randomness
 
 
 @contextmanager

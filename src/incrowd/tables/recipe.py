@@ -357,7 +357,7 @@ def _on_preset(name: str | None, data: Mapping[str, Any]) -> Recipe:
     return recipe if "method" in stated else with_method_of_form(recipe)
 
 
-def asked_recipe(options: ReleaseOptions) -> Recipe:
+def recipe_of(options: ReleaseOptions) -> Recipe:
     """The recipe that is named, with what is said beside it."""
     start, preset = options.get("recipe"), options.get("preset")
     if isinstance(start, str | Path):

@@ -262,15 +262,15 @@ def _digest_check(connection: Any, name: str) -> Check:
     digests = [f"{function}(word)" for function in _BY_DATABASE]
     parts = [part for digest in digests for part in (f"left({digest}, 32)", f"right({digest}, 32)")]
     own = ["lower(word)", "replace(lower(word), '-', '')", "lpad(lower(word), 32, '0')", "rpad(lower(word), 32, '0')"]
-    [(made,)] = ask(
+    [(usual,)] = ask(
         connection,
         "SELECT count(DISTINCT pseudonym) FROM named JOIN spelled USING (person) "
         f"WHERE substr(pseudonym, 2) IN ({', '.join([*parts, *own])})",
     )
     some = ask(connection, f"SELECT pseudonym, word FROM named JOIN spelled USING (person) LIMIT {_SOME}")
-    made += sum(pseudonym is not None and pseudonym[1:] in set(_digests(word)) for pseudonym, word in some)
-    finding = "none is a usual digest of its key" if not made else f"{made:,} are digests of their keys"
-    return Check(f"{name} no digests", not made, finding)
+    usual += sum(pseudonym is not None and pseudonym[1:] in set(_digests(word)) for pseudonym, word in some)
+    finding = "none is a usual digest of its key" if not usual else f"{usual:,} are digests of their keys"
+    return Check(f"{name} no digests", not usual, finding)
 
 
 def _digests(word: str) -> Iterator[str]:

@@ -128,7 +128,7 @@ def _judged(
         if request.file:
             checks += _order_checks(request, hidden, np.asarray(original.origin))
         table.close()
-        expected = asked_of(request, sources, people, original.rows, owners)
+        expected = expected_of(request, sources, people, original.rows, owners)
         if beside is not None and owners is not None:
             beside.register(connection, owners)
 
@@ -146,8 +146,8 @@ def _judged(
             if everybody:
                 yield _rare_values(connection, request, expected, everybody, original)
             if bins is not None:
-                told = expected.drawn.bins if expected.drawn else {}
-                yield bins.check(expected.columns, told, request.requirement.smallest_group)
+                names = expected.drawn.bins if expected.drawn else {}
+                yield bins.check(expected.columns, names, request.requirement.smallest_group)
             shown_in = {name: _names(sources, name) for name in (*request.at_most, *request.apart)}
             yield from limit_checks(connection, request, shown_in, expected, original)
             if request.file:
@@ -319,7 +319,7 @@ def _names(sources: Sequence[ColumnOrigin], column: str) -> list[str]:
     return [one.name for one in sources if one.column.name == column]
 
 
-def asked_of(
+def expected_of(
     request: Request,
     sources: Sequence[ColumnOrigin],
     people: People | None,

@@ -260,8 +260,8 @@ class PublicBins:
         )
         if announced is not None:
             source = f"SELECT member FROM (VALUES {', '.join(f'({text(name)})' for name in announced)}) AS b(member)"
-        found = self.connection.execute(
+        sizes = self.connection.execute(
             f"SELECT coalesce({self.people}, 0) FROM ({source}) AS b LEFT JOIN {self.tables[place]} AS t "
             "ON own > low_end(member) AND own <= high_end(member) GROUP BY member"
         ).fetchall()
-        return [int(size) for (size,) in found]
+        return [int(size) for (size,) in sizes]

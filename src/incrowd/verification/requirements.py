@@ -313,7 +313,7 @@ def recount_counted(connection: Any, one: Further, counted: Iterable[Any]) -> Ch
     return Check(str(one.part), passed, "; ".join(dict.fromkeys(findings)))
 
 
-def recount_in_histories(connection: Any, one: Further, made: Iterable[None]) -> Check:
+def recount_in_histories(connection: Any, one: Further, histories: Iterable[None]) -> Check:
     """A check that all persons with one history keep a requirement, for all histories that are made one by one.
 
     The table ``valued`` has the value ``v`` of each ``person``.
@@ -321,7 +321,7 @@ def recount_in_histories(connection: Any, one: Further, made: Iterable[None]) ->
     if not one.measurable:
         return Check(str(one.part), False, f"{one.name} has no order, or no hierarchy, to measure the distance by")
     answers = []
-    for _ in made:
+    for _ in histories:
         order = one.order if one.type is ColumnType.ORDERED else ()
         cell_tables(connection, one.counting, next(facts_in_histories(())), order)
         answers.append(_answer(connection, one))

@@ -39,8 +39,8 @@ def _own(module: str, name: str, **fixed: Any) -> Callable[..., Learner]:
         for parameter in parameters:
             if parameter not in known:
                 raise ParameterError(f"There is no parameter {parameter!r} here. There are: {', '.join(known)}.")
-        made: Learner = learner(**fixed, **parameters)
-        return made
+        instance: Learner = learner(**fixed, **parameters)
+        return instance
 
     return make
 
@@ -132,16 +132,16 @@ def learner_entry(factory: Any) -> LearnerEntry:
 def made_by(factory: Callable[..., Any], word: str, parameters: Mapping[str, Any]) -> Learner:
     """What a factory from elsewhere makes, which has to call itself as it was called."""
     try:
-        made = factory(**parameters)
+        instance = factory(**parameters)
     except TypeError:
         raise ParameterError(
             f"{word} cannot be made with these parameters: {', '.join(parameters) or 'none'}."
         ) from None
-    if is_classifier(made):
+    if is_classifier(instance):
         from incrowd.comparisons.learners.scikit import ScikitObject
 
-        return ScikitObject(word, "", tuple(parameters.items()), classifier=made)
-    learner = learner_of(made)
+        return ScikitObject(word, "", tuple(parameters.items()), classifier=instance)
+    learner = learner_of(instance)
     if parsed(learner.name)[0] != word:
         raise ParameterError(f"The learner {word!r} calls itself {learner.name!r}.")
     return learner

@@ -159,12 +159,12 @@ class Blend:
         parts = population.parts(max(PART_ROWS, LEAST_GROUPS * judge.k))
         first = next(parts)
         prepared = self.prepare(first.rows, judge.k, randomness, preferences)
-        made = GroupedParts.of(population.rows, judge)
-        made.add(first.place, *self.groups_of(prepared, judge))
+        groups = GroupedParts.of(population.rows, judge)
+        groups.add(first.place, *self.groups_of(prepared, judge))
         for part in parts:
             more = prepared.of_others(part.rows, randomness, preferences)
-            made.add(part.place, *self.groups_of(more, judge))
-        return self.steps(prepared, made.together(), judge, randomness)
+            groups.add(part.place, *self.groups_of(more, judge))
+        return self.steps(prepared, groups.together(), judge, randomness)
 
     def prepare(
         self, population: Population, k: int, randomness: Randomness, preferences: Preferences = INDIFFERENT
@@ -196,26 +196,26 @@ class Blend:
         """The groups of some rows, and the evidence of each; all of them are one group if they may not be parted."""
         marks = judge.of_rows(prepared.table, prepared.owners)
         worth = Worth(self.attributes, self.labels, self.scores)
-        made = split_rows(prepared.features, judge, marks, worth)
+        groups = split_rows(prepared.features, judge, marks, worth)
         clusters = self.groups == CLUSTERS or (self.groups == AUTO and prepared.target in judge.names)
         if clusters and len(marks) <= LARGEST_CLUSTERED:
-            made = clustered(prepared.features, judge, marks, worth, made)
-        return made, judge.tally(marks, made.groups, made.count)
+            groups = clustered(prepared.features, judge, marks, worth, groups)
+        return groups, judge.tally(marks, groups.groups, groups.count)
 
     def steps(
-        self, prepared: PreparedRows, made: BlendGroups, judge: Judge, randomness: Randomness
+        self, prepared: PreparedRows, groups: BlendGroups, judge: Judge, randomness: Randomness
     ) -> tuple[Step, ...]:
         """What the groups show; they are numbered by chance."""
         names = prepared.names
-        seats = permutation(made.count, randomness).astype(np.int32)[made.groups]
-        sizes = tuple(np.bincount(seats, minlength=made.count).tolist())
+        seats = permutation(groups.count, randomness).astype(np.int32)[groups.groups]
+        sizes = tuple(np.bincount(seats, minlength=groups.count).tolist())
         forms = tuple(Suppressed() if name in prepared.hidden else Counts() for name in names)
         return (
             prepared.bins,
             Seat(sizes, seats),
             Show(names, tuple(Group(rows, forms) for rows in sizes)),
             AsCounts(names, prepared.bins.cuts),
-            self._reasons(prepared, made, judge.k, len(seats)),
+            self._reasons(prepared, groups, judge.k, len(seats)),
         )
 
     def _hidden(
@@ -243,17 +243,17 @@ class Blend:
             guidance = guided(table, kept, target, self.guide, randomness, owners)
         return [*empty, *gone], guidance
 
-    def _reasons(self, prepared: PreparedRows, made: BlendGroups, k: int, height: int) -> Reasons:
+    def _reasons(self, prepared: PreparedRows, groups: BlendGroups, k: int, height: int) -> Reasons:
         """How often each attribute and the score were split, and what is hidden."""
         columns, target = prepared.features.columns, prepared.table[prepared.target]
-        uses = zip([*(column.name for column in columns), "the score"], made.uses.tolist(), strict=True)
-        shown = sorted(uses, key=lambda use: -use[1]) if made.uses.any() else ()
+        uses = zip([*(column.name for column in columns), "the score"], groups.uses.tolist(), strict=True)
+        shown = sorted(uses, key=lambda use: -use[1]) if groups.uses.any() else ()
         rows = (*shown, *((name, "hidden") for name in prepared.hidden))
         facts: list[tuple[str, Any]] = [
             ("guide", _called(chosen_guide(self.guide, prepared.table.height))),
             ("share of rows whose class the guide tells", round(prepared.guidance.accuracy, 3)),
-            ("groups", made.count),
-            ("groups are", SPLITS if made.uses.any() or made.count < 2 else CLUSTERS),
+            ("groups", groups.count),
+            ("groups are", SPLITS if groups.uses.any() or groups.count < 2 else CLUSTERS),
         ]
         if height > prepared.table.height:
             facts.append(("rows were dealt at random to parts of about", prepared.table.height))
@@ -423,11 +423,11 @@ class _Growing:
 
     def asking(self) -> int:
         """The judge is asked about the splits of every node, the best first."""
-        made = 0
+        done = 0
         for first, last in self._parted(self._best_allowed, 0):
-            self.groups[self.orders[0, first:last]] = made
-            made += 1
-        return made
+            self.groups[self.orders[0, first:last]] = done
+            done += 1
+        return done
 
     def _parted(self, choose: Callable[[Numbers, Any], Numbers | None], enough: int) -> Iterator[tuple[int, int]]:
         """The nodes that are not split any more: none of their splits is chosen, or they are small enough."""

@@ -154,5 +154,5 @@ def _cut(table: EncodedTable, schema: Schema, judge: Judge, marks: Ints) -> tupl
     dimensions = dimensions_of(table, schema, by_class)
     labels, classes = class_codes(table, schema.target)
     cuts = grow_cuts(dimensions, labels, len(classes), judge, marks, by_class=by_class, min_gain=None)
-    made = tree_of_cuts(cuts, dimensions, schema.target or "", classes)
-    return np.asarray(made.owners, np.int64)[route(made.tree, table)], cuts.parents
+    tree = tree_of_cuts(cuts, dimensions, schema.target or "", classes)
+    return np.asarray(tree.owners, np.int64)[route(tree.tree, table)], cuts.parents

@@ -160,8 +160,8 @@ def _joined(
     summed, of_events = summaries(events, schema, histories.owners, histories.persons)
     columns = [described[name] for name in described.encoded]
     columns += [column for column in of_events.columns if described.target is None or column.name != of_events.target]
-    made = {name: own[name] for name in described.encoded} | dict(summed.columns)
-    return EncodedTable.of(made[column.name] for column in columns), Schema(tuple(columns))
+    encoded = {name: own[name] for name in described.encoded} | dict(summed.columns)
+    return EncodedTable.of(encoded[column.name] for column in columns), Schema(tuple(columns))
 
 
 def _classes(

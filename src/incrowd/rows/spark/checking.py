@@ -43,7 +43,7 @@ from incrowd.verification.comparison import PieceFindings
 from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
 from incrowd.verification.forbidden_cells import rare_values_check
 from incrowd.verification.input_table import ColumnOrigin
-from incrowd.verification.judge import EVERYBODY, asked_of, expected_columns, people_of, rare_cells
+from incrowd.verification.judge import EVERYBODY, expected_columns, expected_of, people_of, rare_cells
 from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.opening import connect, register
 from incrowd.verification.order import hidden_order_check, row_order_check, window
@@ -86,7 +86,7 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     session, input_rows, salt = table.session, pieces.drafting.population.rows, secrets.randbits(62)
     columns = written_columns(session, folder)
     sources = expected_columns(request, columns)
-    expected = asked_of(request, sources, people_of(request, sources, Resources()), input_rows)
+    expected = expected_of(request, sources, people_of(request, sources, Resources()), input_rows)
     rows, different = rows_used(pieces, blocks.listed)
     held = [*sources, *_persons(request)]
     meanings = _meanings(request, table, blocks, held)

@@ -185,10 +185,10 @@ class KeyedCells:
     def _pseudonyms(self, cells: pl.Series) -> pl.Series:
         key, texts = subkey(self.key, "pseudonym", cells.name), identifiers(cells, self.missing)
         known = texts.drop_nulls().unique()
-        made = pl.Series([pseudonym(key, text) for text in known.to_list()], dtype=pl.String)
-        if made.n_unique() < len(known):
+        pseudonyms = pl.Series([pseudonym(key, text) for text in known.to_list()], dtype=pl.String)
+        if pseudonyms.n_unique() < len(known):
             raise ValuesError(f"Column {cells.name!r}: two identifiers have one pseudonym. Use another key.")
-        return _replaced(texts, known, made).alias(cells.name)
+        return _replaced(texts, known, pseudonyms).alias(cells.name)
 
     def _shifts(self, cells: pl.Series) -> pl.Series:
         """By how many days each row is shifted; null where there is no person."""

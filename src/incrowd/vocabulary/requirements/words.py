@@ -181,10 +181,10 @@ def read_promises(promises: Iterable[str]) -> KAnonymity | KnownTogether | Toget
 
 
 def _read(promise: str) -> Part | KnownSet:
-    for words, made in _WORDS.items():
+    for words, kind in _WORDS.items():
         match = re.fullmatch(words, promise, re.DOTALL)
         if match:
-            part: Part | KnownSet = made(match)
+            part: Part | KnownSet = kind(match)
             return part
     raise ParameterError("A promise is in words that this incrowd does not read. Update it, or say what was required.")
 
