@@ -16,11 +16,10 @@ from time import perf_counter
 from typing import Any, Unpack
 
 from incrowd.comparisons.choices import Choice, choices, compared_methods, learner_names, own_learners
-from incrowd.comparisons.comparison import Comparison
+from incrowd.comparisons.comparison import Comparison, Results, digest_of, fingerprints, opened
 from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.protocol import FiveByTwo, Protocol, find_protocol, protocol_by
 from incrowd.comparisons.recommend import laboratory_by_rows, trials_by_rows
-from incrowd.comparisons.results import Results, digest_of, fingerprints, opened
 from incrowd.comparisons.scores import ACCURACY, PERSON_ACCURACY, Measure, find_measure
 from incrowd.comparisons.subject import Subject, discretized, find_table, read_subject
 from incrowd.comparisons.trial import Laboratory, Result, Setup, Trial, learners_of

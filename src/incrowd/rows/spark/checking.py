@@ -23,8 +23,7 @@ from incrowd.errors import OutputError
 from incrowd.rows.blocks.drafting import PERSON
 from incrowd.rows.spark.blocks import SparkBlocks
 from incrowd.rows.spark.drafting import BLOCK, KEY, Mixing, Pieces, left_out
-from incrowd.rows.spark.person_checking import owned_rows
-from incrowd.rows.spark.promise_checking import counted_values, further_checks
+from incrowd.rows.spark.promise_checking import counted_values, further_checks, owned_rows
 from incrowd.rows.spark.session import (
     EXACT,
     ONE_BLOCK_AT_A_TIME,
