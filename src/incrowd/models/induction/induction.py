@@ -17,7 +17,7 @@ from incrowd.trees.packing import Bins, exact_bins, quantile_bins
 from incrowd.trees.tree import Eq, Gt, Le, Missing, Predicate, one_of
 from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.requirement import Columnwise, KAnonymity, Part, Together
+from incrowd.vocabulary.requirement import Columnwise, KAnonymity, RequirementPart, Together
 from incrowd.vocabulary.requirements.closeness import ConfidenceCap
 from incrowd.vocabulary.requirements.columns import Flags, Histograms, RequirementSubject
 from incrowd.vocabulary.requirements.diversity import EntropyDiversity
@@ -258,7 +258,9 @@ class SpanRequirement:
         return ", ".join([*clauses, *map(str, self.further)])
 
 
-def required_of_spans(required: str | Part | Together | Iterable[str | Part | Together]) -> tuple[Columnwise, ...]:
+def required_of_spans(
+    required: str | RequirementPart | Together | Iterable[str | RequirementPart | Together],
+) -> tuple[Columnwise, ...]:
     """The requirements on the class that a model can keep, from their text form or objects."""
     on_class: list[Columnwise] = []
     for one in [required] if isinstance(required, str) or not isinstance(required, Iterable) else required:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import ParameterError
-from incrowd.methods.method import Combinations, Part, Presence
+from incrowd.methods.method import Combinations, PopulationPart, Presence
 from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat
 from incrowd.rows.blocks.persons import drawn_persons, joined, marks_of, named, persons_of
 from incrowd.rows.memory.population import EmbeddedPopulation, Shares, combine, first_rows
@@ -356,12 +356,12 @@ class BlockedPopulation:
 
         return self._once(step, placing, placed=True)
 
-    def parts(self, rows: int) -> Iterator[Part]:
+    def parts(self, rows: int) -> Iterator[PopulationPart]:
         """All rows, dealt at random; where few enough rows are not in one part, each part is put together by itself."""
         count = self.rows // max(1, min(rows, self.largest_sample))
         if count < 2 and self.rows <= self.largest_sample:
             seen = EmbeddedPopulation(self.sample(), self.schema, self.randomness, owners=self.owners)
-            yield Part(np.arange(self.rows), seen)
+            yield PopulationPart(np.arange(self.rows), seen)
             return
         if not self.blocks.here:
             raise ParameterError(
@@ -371,7 +371,7 @@ class BlockedPopulation:
         part_of, starts = self._dealt(count), np.cumsum([0, *self.blocks.rows])
         for number in range(count):
             mine = [np.flatnonzero(each == number) for each in part_of]
-            yield Part(
+            yield PopulationPart(
                 np.concatenate([some + start for some, start in zip(mine, starts, strict=False)]), self._of(mine)
             )
 
