@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Unpack
 
-from incrowd.comparisons.choices import Choice, choices, compared_methods, learner_names, own_learners
+from incrowd.comparisons.choices import Choice, choices, compared_methods, learner_names, own_learners, possible_ks
 from incrowd.comparisons.comparison import Comparison, Results, digest_of, fingerprints, opened
 from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.protocol import FiveByTwo, Protocol, find_protocol, protocol_by
@@ -37,7 +37,6 @@ from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
 _WISHES = tuple(one.name for one in options_of(Wishes))
 _PREFERENCES = ("weights", "at_most", "apart", "lose")
-KS = (5, 20, 100)
 LEARNERS = ("c45", "nb", "logistic")
 MOST_ROWS = 60_000
 BUDGET, AT_LEAST = 80.0, 0.3
@@ -371,11 +370,6 @@ def _results(prepared: Prepared, kept: Results, digest: str, watch: Watcher) -> 
             kept.add(wanted[trial.name][result.learner], result)
         clock.finished(trial)
     return [kept.by_fingerprint[mark] for trial in prepared.trials for mark in wanted[trial.name].values()]
-
-
-def possible_ks(people: int) -> tuple[int, ...]:
-    """The usual k, as far as so many rows, or persons, make at least two groups."""
-    return tuple(k for k in KS if 2 * k <= people) or (max(2, people // 2),)
 
 
 @dataclass(frozen=True, eq=False)

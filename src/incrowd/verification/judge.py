@@ -20,7 +20,13 @@ from incrowd.verification.beside import coded_table
 from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.column_rules import UNKEYED, pseudonym_checks
 from incrowd.verification.faithfulness import verify_release
-from incrowd.verification.forbidden_cells import PRESET, RareValues, rare_values_check, safe_harbor_check
+from incrowd.verification.forbidden_cells import (
+    EVERYBODY,
+    PRESET,
+    rare_cells,
+    rare_values_check,
+    safe_harbor_check,
+)
 from incrowd.verification.histories import person_pseudonym_checks
 from incrowd.verification.input_table import (
     ColumnOrigin,
@@ -63,7 +69,6 @@ from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, Role
 
 LOW, HIGH = "_low", "_high"
 _INDEX = "__index_level_"
-EVERYBODY = "everybody"
 Progress = Callable[[int, int], None]
 
 
@@ -229,28 +234,6 @@ def _rare_values(
             register(own, original.piece(piece).table, "original")
             cells.update(rare_cells(own, request, expected, everybody))
     return rare_values_check(cells, request.rarest)
-
-
-def rare_cells(
-    connection: Any, request: Request, expected: Expected, everybody: Mapping[str, Any]
-) -> Mapping[str, int]:
-    """How many cells of each column of the table ``released`` do."""
-    for name, rows in everybody.items():
-        connection.register(name, rows)
-    return RareValues(
-        connection,
-        expected.columns,
-        expected.quasi_identifiers,
-        request.rarest,
-        EVERYBODY,
-        counts=expected.counts,
-        bounds=expected.bounds,
-        hierarchies=expected.hierarchies,
-        escapes=request.form.kind == "csv",
-        pair=request.groups is not None,
-        person=None if expected.owners is None else column(len(expected.columns)),
-        counted=EVERYBODY not in everybody,
-    ).cells()
 
 
 def _everybody(

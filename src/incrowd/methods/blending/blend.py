@@ -41,7 +41,7 @@ from incrowd.methods.blending.kernel import (
     sides_of,
 )
 from incrowd.methods.blending.parts import BlendGroups, GroupedParts
-from incrowd.methods.blending.row_table import RowTable, make_room
+from incrowd.methods.blending.row_table import RowFeatures, RowTable, Worth, kernel_rows, make_room
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Population, check_choice, check_flag, check_not_negative
@@ -301,42 +301,12 @@ def _called(guide: Any) -> str:
     return guide if isinstance(guide, str) else " ".join(repr(guide).split())
 
 
-# The groups: rows are split in two while both parts may be released, where the features become most alike.
-@dataclass(frozen=True, eq=False)
-class RowFeatures:
-    """What groups are made alike in."""
-
-    columns: Sequence[EncodedColumn]  # the attributes, numbers as the bins they lie in
-    ordered: Sequence[bool]  # which of them are cut between neighbours; a missing value comes last
-    weights: Numbers  # how much each counts, in all 1
-    score: Numbers  # class probabilities, rows x classes
-    labels: Codes  # the class of each row
-
-    @property
-    def height(self) -> int:
-        """Number of rows."""
-        return len(self.score)
-
-
-@dataclass(frozen=True)
-class Worth:
-    """What counts how much, beside 1 for the variance of the score.
-
-    ``attributes`` and ``labels`` are the variances of all attributes together and of the class itself; what a split by
-    score takes off counts ``scores`` times, 0: rows are not split by score.
-    """
-
-    attributes: float = 1.0
-    labels: float = 1.0
-    scores: float = 1.0
-
-
 def split_rows(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth) -> BlendGroups:
     """Split all rows while a split is left whose parts may both be released.
 
     ``marks`` are :meth:`Judge.of_rows` of the rows.
     """
-    rows = _kernel_rows(features, worth)
+    rows = kernel_rows(features, worth)
     orders = np.argsort(rows.score, axis=0, kind="stable").T[: max(1, rows.cut_scores)].copy()
     if judge.persons:
         owners = marks[:, 0].copy()
@@ -349,50 +319,11 @@ def split_rows(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth) -
 
 def clustered(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth, split: BlendGroups) -> BlendGroups:
     """Groups as clusters; those that were split, where what is required leaves clusters less alike than these."""
-    known = Features.of(_kernel_rows(features, worth))
+    known = Features.of(kernel_rows(features, worth))
     groups = cluster_rows(known, judge, marks)
     if known.unlike(split.groups) <= known.unlike(groups):
         return split
     return BlendGroups(groups, int(groups.max()) + 1, np.zeros_like(split.uses))
-
-
-def _kernel_rows(features: RowFeatures, worth: Worth) -> RowTable:
-    """The features as the kernel takes them; of two classes the score of one says all."""
-    widths = [column.width for column in features.columns]
-    start = np.cumsum([0, *widths]).astype(np.int64)
-    places = np.empty((features.height, len(widths)), np.int32)
-    for a, column in enumerate(features.columns):
-        places[:, a] = column.codes + start[a]
-    square = [
-        worth.attributes * weight / spread if (spread := _spread(column.counts)) > 0 else 0.0
-        for column, weight in zip(features.columns, features.weights, strict=True)
-    ]
-    classes = features.score.shape[1]
-    scores = [_scaled(features.score, 1.0), _scaled(np.eye(classes)[features.labels], worth.labels)]
-    cut = 0 if worth.scores == 0 else 1 if classes == 2 else classes
-    ordered, squares = np.array(features.ordered, np.bool_), np.array(square, np.float64)
-    return RowTable(
-        places=places,
-        start=start,
-        ordered=ordered,
-        square=squares,
-        score=np.hstack(scores),
-        cut_scores=cut,
-        score_worth=float(worth.scores),
-    )
-
-
-def _scaled(numbers: Numbers, variance: float) -> Numbers:
-    """The columns with mean 0 and, all together, this variance."""
-    numbers = numbers - numbers.mean(axis=0)
-    total = float(numbers.var(axis=0).sum())
-    return numbers * np.sqrt(variance / total) if total > 0 else np.zeros_like(numbers)
-
-
-def _spread(counts: Ints) -> float:
-    """The variance of the 0/1 columns of an attribute, in all: one minus the chance that two rows agree."""
-    shares = counts / max(1, counts.sum())
-    return float(1.0 - (shares**2).sum())
 
 
 class _Growing:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,31 +40,6 @@ class BlockStore(Protocol):
 
     def each(self, ask: Callable[[EncodedTable, int], Answer]) -> Iterator[Answer]:
         """The answer for each block and its number, in order. What is asked for must be small."""
-
-
-@dataclass(frozen=True, eq=False)
-class LocalBlocks:
-    """Blocks of this machine: ``load`` gives a block by its number. Some are asked at the same time."""
-
-    rows: Sequence[int]
-    load: Callable[[int], EncodedTable]
-    threads: int = 2
-
-    here: ClassVar[bool] = True
-
-    def each(self, ask: Callable[[EncodedTable, int], Answer]) -> Iterator[Answer]:
-        """The answers in order; no more blocks are in memory than there are threads, and no more answers wait."""
-        if self.threads == 1 or len(self.rows) == 1:
-            yield from (ask(self.load(place), place) for place in range(len(self.rows)))
-            return
-        with ThreadPoolExecutor(self.threads) as pool:
-            waiting: deque[Future[Answer]] = deque()
-            for place in range(len(self.rows)):
-                if len(waiting) > self.threads:
-                    yield waiting.popleft().result()
-                waiting.append(pool.submit(lambda place: ask(self.load(place), place), place))
-            while waiting:
-                yield waiting.popleft().result()
 
 
 # How many of the things that are drawn are good ones: the hypergeometric law, by inversion.

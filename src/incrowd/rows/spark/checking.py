@@ -40,9 +40,9 @@ from incrowd.verification.beside import MOST_CELLS, unchanged_counts
 from incrowd.verification.class_sizes import k_check, sizes_of
 from incrowd.verification.comparison import PieceFindings
 from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
-from incrowd.verification.forbidden_cells import rare_values_check
+from incrowd.verification.forbidden_cells import EVERYBODY, rare_cells, rare_values_check
 from incrowd.verification.input_table import ColumnOrigin
-from incrowd.verification.judge import EVERYBODY, expected_columns, expected_of, people_of, rare_cells
+from incrowd.verification.judge import expected_columns, expected_of, people_of
 from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.opening import connect, register
 from incrowd.verification.order import hidden_order_check, row_order_check, window
