@@ -41,7 +41,7 @@ class Attack:
         return package_of(self.home)
 
     def run(self, scene: Scene) -> Finding:
-        """Attack; raises :class:`incrowd.attacks.attack.CannotRunError` where something is not on the table.
+        """Attack; raises :class:`incrowd.errors.CannotRunError` where something is not on the table.
 
         Why one from elsewhere does not run is told by what it needs: its own words may quote a cell.
         """

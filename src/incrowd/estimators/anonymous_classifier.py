@@ -36,7 +36,7 @@ class AnonymousClassifier(ClassifierMixin, Releasing):  # type: ignore[misc]
     method
         The name of a method, or a method object. ``"blend"``, the default, is the one by which classifiers lose least
         on average, for it publishes counts; it uses no hierarchies and keeps no limits. ``"auto"``: what serves the
-        learner best, by a short comparison on the training rows, see :class:`incrowd.methods.catalog.Auto`;
+        learner best, by a short comparison on the training rows, see :class:`incrowd.methods.automatic.Auto`;
         ``parameters`` may say ``measure`` and ``seconds``. It takes as long as some dozen fits.
     k
         The smallest number of rows that may share their released quasi-identifiers; of persons, if rows have a
