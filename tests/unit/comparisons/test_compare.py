@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 
 from incrowd.comparisons import run as comparing
-from incrowd.comparisons.choices import METHODS, default_methods
+from incrowd.comparisons.choices import METHODS, default_methods, possible_ks
+from incrowd.comparisons.comparison import FILE
 from incrowd.comparisons.datasets.catalog import find_dataset
 from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.protocol import FiveByTwo, FixedSplit, KFold
-from incrowd.comparisons.results import FILE
-from incrowd.comparisons.run import Question, Step, compare, possible_ks, prepare
+from incrowd.comparisons.run import Question, Step, compare, prepare
 from incrowd.comparisons.subject import find_table, read_subject, understand_table
 from incrowd.comparisons.trial import Laboratory
 from incrowd.comparisons.workers import STARTUP, Cost
