@@ -12,8 +12,8 @@ from incrowd.errors import VerificationError
 from incrowd.methods import numeric
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.comparison import MACROS as CELLS
+from incrowd.verification.limits import PublicBins
 from incrowd.verification.opening import create_macros
-from incrowd.verification.public_bins import PublicBins
 from incrowd.verification.shown import MACROS as MEMBERS
 
 ASKED = {
