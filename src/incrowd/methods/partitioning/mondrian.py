@@ -317,8 +317,8 @@ def _check_limited(partition: Partition, population: Population) -> None:
             uncut.append(repr(dimension.name))
     if uncut:
         raise RequirementError(
-            f"The limits of {', '.join(uncut)} cannot be kept: a group is so rare that no row of it is in the sample by which "
-            "this large table is cut. Choose tdr, which counts all rows."
+            f"The limits of {', '.join(uncut)} cannot be kept: a group is so rare that no row of it is in the sample "
+            "by which this large table is cut. Choose tdr, which counts all rows."
         )
 
 
