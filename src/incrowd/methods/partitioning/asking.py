@@ -29,9 +29,9 @@ def grow_asking(table: Any, dims: Any, rule: Any, roots: Ints, order: Ints, judg
         rows = order[grown.nodes[node, BEGIN] : grown.nodes[node, END]]
         at = grown.at[node]
         cuts = list_cuts(table, dims, rule, rows, at, room)
-        asked = _Node(table, dims, rows, at, room, judge, marks[rows], cuts)
+        choice = _Node(table, dims, rows, at, room, judge, marks[rows], cuts)
         for number in np.lexsort(cuts.T[LAST::-1]):
-            if asked.may_cut(number):
+            if choice.may_cut(number):
                 first = int(grown.used[0])
                 grown = divide(table, dims, grown, order, room, node, cuts[number])
                 waiting += range(first, int(grown.used[0]))
