@@ -157,13 +157,22 @@ class Project:
         made = [one for one in files if one.startswith(tuple(f"0/{place}/" for place in (*_OURS, "hierarchies")))]
         return [one for one in files if one not in made] + made
 
+    def place(self, kind: str, *, make: bool = True) -> Path:
+        """The folder of the project for files of a kind: nothing is written where a link leads."""
+        folder = self.folder / kind
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise RequestError(409, f"{kind} is a link or a file. Remove it: the desk keeps files in a folder there.")
+        if make:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        return folder
+
     def new_folder(self, kind: str, reference: str) -> str:
         """A folder that did not exist, for what a command writes about a table; its way from the project."""
         stem = slug(self.label(reference).partition(".")[0])
         for number in range(1, 100_000):
-            folder = self.folder / kind / f"{stem}-{number}"
+            folder = self.place(kind) / f"{stem}-{number}"
             try:
-                folder.mkdir(parents=True)
+                folder.mkdir()
             except FileExistsError:
                 continue
             return folder.relative_to(self.folder).as_posix()
@@ -186,6 +195,8 @@ class Project:
     def recipe(self, reference: str) -> dict[str, Any] | None:
         """What the recipe says, with every role at its column; None if there is no recipe yet."""
         path = self.recipe_path(reference)
+        if path.is_symlink():
+            self.reference(path.resolve())  # or refuse: it leads out of the folders
         if not path.is_file():
             return None
         data = read_plain_yaml(path.read_text(encoding="utf-8"), f"The recipe {path.name}")

@@ -49,7 +49,7 @@ async def demo(visit: Visit) -> Response:
     name = visit.field("demo")
     if name not in DEMOS:
         raise RequestError(400, "There is no such demo.")
-    folder = f"demo-{name}"
+    folder = visit.project.place(f"demo-{name}").name
     words = ["demo", "--table-only", f"--folder={folder}", "--replace", *DEMOS[name]]
     job = visit.jobs.start("demo", f"Make up {name}", words, table=f"0/{folder}/{name}.csv")
     return visit.to("job", number=str(job.number))
@@ -125,7 +125,7 @@ async def people(visit: Visit, written: FilledForm | None = None, error: str = "
         error=error,
         person=person,
         column=looked_at,
-        counts=counts if counts and "error" not in counts else None,
+        counts=counts,
         names=names,
         likely=facts["persons"],
         fields=fields(PEOPLE, visit.recipe(), written, {"order": names}),

@@ -512,6 +512,45 @@ def test_uploads_follow_no_link(browser: Browser, folder: Path) -> None:
     assert not (folder.parent / "a.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("place", "path", "fields"),
+    [
+        ("releases", "/release", {"format": ".csv"}),
+        ("ledger", "/release", {"format": ".csv", "ledger": "yes"}),
+        ("ledger", "/withdraw", {"number": "0"}),
+        ("keys", "/key", {}),
+        ("hierarchies", "/hierarchy/draft", {"column": "age"}),
+        ("comparisons", "/compare", {"methods": "mondrian", "k": "5", "learners": "c45"}),
+        ("hidden", "/hide", {"cell": "1:age", "do": "write"}),
+        ("risk", "/risk", {}),
+        ("models", "/model", {}),
+        ("demo-patients", "/demo", {"demo": "patients"}),
+    ],
+)
+def test_nothing_is_written_where_a_link_leads(
+    browser: Browser, folder: Path, place: str, path: str, fields: dict[str, str]
+) -> None:
+    recipe = "columns:\n  age: {role: quasi-identifier}\n  ill: {role: target}\nk: 3\nclass_sensitive: no\n"
+    (folder / "people.csv.recipe.yaml").write_text(recipe, encoding="utf-8")
+    (folder / place).symlink_to(folder.parent, target_is_directory=True)
+    assert browser.post(path, {"table": "0/people.csv", **fields}).status_code == 409
+    assert browser.desk.jobs.all() == []
+    assert {one.name for one in folder.parent.iterdir()} == {"project", "secret.csv"}
+
+
+def test_a_recipe_that_is_a_link_is_not_followed(browser: Browser, folder: Path) -> None:
+    outside = folder.parent / "outside.yaml"
+    outside.write_text("columns:\n  secret: {role: quasi-identifier}\nk: 3\n", encoding="utf-8")
+    (folder / "people.csv.recipe.yaml").symlink_to(outside)
+    for path in ("/data", "/columns", "/promise", "/method", "/release"):
+        answer = browser.get(path, table="0/people.csv")
+        assert answer.status_code == 404
+        assert "secret" not in answer.text
+    assert browser.post("/promise", {"table": "0/people.csv", "k": "2"}).status_code == 404
+    assert outside.read_text(encoding="utf-8").endswith("k: 3\n")
+    assert browser.get("/").status_code == 200
+
+
 def test_a_table_that_is_a_bomb_is_refused_and_the_desk_goes_on(browser: Browser, folder: Path) -> None:
     """Three hundred kilobytes that would be 300 MB of one line: the process that looks at it ends with a sentence."""
     packed = gzip.compress(b"a" * (300 << 20), 9)

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -285,15 +286,24 @@ def test_a_desk_that_nobody_visits_ends(folder: Path) -> None:
 
 
 def test_a_connection_that_says_nothing_is_closed(folder: Path) -> None:
-    code = "import sys, pathlib; from incrowd.desk import server\nserver.PATIENCE = 0.3\n"
+    code = "import sys, pathlib; from incrowd.desk import server\nserver.PATIENCE = 1.0\n"
     code += f"server.serve(pathlib.Path({str(folder)!r}), (), browser=False)"
     desk = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert desk.stdout is not None
     port = int(re.split(r"[:/]", desk.stdout.readline())[4])
-    for begun in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nhost: x\r\n"):
+    whole = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"
+    for begun in (b"", b"GET / HT", whole[:-2]):
         with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as slow:
             slow.sendall(begun)
             assert slow.recv(100) == b""
+    for first in (b"", whole):  # drop by drop: each comes soon, the request never; also where one was answered before
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as slow:
+            slow.sendall(first)
+            assert slow.recv(1000).count(b"HTTP/1.1 421") == 1 if first else True
+            with pytest.raises(ConnectionError):
+                for _ in range(20 * PATIENCE):
+                    slow.sendall(b"G")
+                    time.sleep(0.05)
     desk.terminate()
     desk.communicate()
 

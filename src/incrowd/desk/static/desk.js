@@ -42,8 +42,9 @@ function followColumns(form) {
     const known = roles.filter((one) => one.value === "quasi-identifier").length;
     if (!known) {
       line.replaceChildren("No column is a quasi-identifier yet: what could somebody know of a person?");
-    } else if (!answer) {
-      line.replaceChildren("This could not be counted. Keep your choice, and load the page again.");
+    } else if (!answer || answer.error) {
+      const next = answer ? `: ${answer.message}` : ". Keep your choice, and load the page again.";
+      line.replaceChildren(`This could not be counted${next}`);
     } else {
       const words = `${number(answer.alone)} of ${number(answer.people)} ${answer.unit} are alone`;
       const rest = ` with these ${known} quasi-identifiers; ${number(answer.below)} share them with fewer than ${answer.k}.`;
