@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -36,7 +37,7 @@ _PRIVATE = ".incrowd-desk"
 _OURS = ("releases", "models", "hidden", "comparisons", "risk")  # folders in which commands write
 _MOST_FILES, _DEEPEST = 2_000, 3
 _OF_DATABASE = "?table="
-_ORPHANS = 6.0  # seconds that jobs of a killed desk have to end
+_ORPHANS = 6.0  # seconds that jobs of a killed desk have to end by themselves
 
 
 class Project:
@@ -271,17 +272,21 @@ def slug(name: str) -> str:
 
 
 def _wait_for_lock(folder: Path) -> None:
-    """Wait until no process of a job lives any more; they end when their desk does."""
-    begun = time.monotonic()
-    while time.monotonic() - begun < _ORPHANS:
+    """Wait until no process of a job lives any more: it ends when its desk does, and is ended where it does not."""
+    begun, ended = time.monotonic(), False
+    while (waited := time.monotonic() - begun) < 10 * _ORPHANS:
         with contextlib.suppress(OSError):
             os.close(lock(folder))
             return
+        if waited > _ORPHANS and not ended:
+            _end_orphan(folder)
+            ended = True
         time.sleep(0.05)
-    raise OutputError(f"A job of an earlier desk is still running (process {_pid(folder)}). End it first.")
+    raise OutputError(f"A job of an earlier desk is still running, that of {folder.name}. End its process first.")
 
 
-def _pid(folder: Path) -> str:
+def _end_orphan(folder: Path) -> None:
+    """Kill the group of a job: who holds its lock is its first process, so the number is still that of the group."""
     with contextlib.suppress(OSError, ValueError, KeyError):
-        return str(json.loads((folder / "process.json").read_text(encoding="utf-8"))["pid"])
-    return "unknown"
+        pid = int(json.loads((folder / "process.json").read_text(encoding="utf-8"))["pid"])
+        os.killpg(pid, signal.SIGKILL) if hasattr(os, "killpg") else os.kill(pid, signal.SIGTERM)

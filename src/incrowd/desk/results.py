@@ -150,9 +150,12 @@ async def result(visit: Visit) -> Response:
     if plan.is_file():
         reference = visit.project.reference(plan)
         explained = await visit.desk.asker.ask("explain", reference, file=visit.project.word(reference))
+    answer = (made[0].answer if made else None) or {}
     return visit.render(
         "result.html",
         table=table_,
+        notices=answer.get("notices") or [],
+        shortcomings=[one for one in answer.get("little_use") or () if "incrowd compare" not in one],
         certificate=certificate,
         file=visit.field("file"),
         name=release.name,
