@@ -101,10 +101,13 @@ def _tell(made: Release, written: dict[str, str], json: bool) -> None:
     if made.events is not None and made.events.path is not None:
         _tell(made.events, _files(made.events.path, Outputs(report=written.pop("report", None))), json)
     if json:
+        from incrowd.report.unchanged_facts import headline_lines
         from incrowd.report.wording import grouped, little_use
 
-        words = {"notices": grouped(made.report.notices), "little_use": list(little_use(made.report))}
-        print_json({"files": written, "certificate": made.certificate, "seconds": made.report.seconds, **words})
+        facts = made.report
+        words = {"notices": grouped(facts.notices), "little_use": [*little_use(facts)]}
+        words |= {"headlines": [*headline_lines(facts.unchanged)]}
+        print_json({"files": written, "certificate": made.certificate, "seconds": facts.seconds, **words})
         return
     from rich.console import Console
 

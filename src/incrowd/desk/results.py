@@ -155,6 +155,7 @@ async def result(visit: Visit) -> Response:
         "result.html",
         table=table_,
         notices=answer.get("notices") or [],
+        headlines=answer.get("headlines") or [],
         shortcomings=[one for one in answer.get("little_use") or () if "incrowd compare" not in one],
         certificate=certificate,
         file=visit.field("file"),

@@ -277,7 +277,7 @@ def test_a_certificate_of_a_stranger_is_text(browser: Browser, folder: Path) -> 
 def test_the_result_says_what_the_release_said(browser: Browser, folder: Path) -> None:
     """Notices in sentences, what it is of little use for, who is alone, persons where they are counted."""
     alone = {"without_class": 18188, "not_private": 0}
-    stated = {"incrowd_certificate": 5, "statement": "It holds.", "notices": [{"code": "rare-values"}]}
+    stated: dict[str, Any] = {"incrowd_certificate": 5, "statement": "It holds.", "notices": [{"code": "rare-values"}]}
     stated |= {"verification": {"passed": True}, "unchanged_columns": {"effective_k": 4, "alone": alone}}
     stated |= {"persons": {"released": 1234, "smallest": 5, "lost": 0}}
     (folder / "own.csv.certificate.json").write_text(json.dumps(stated), encoding="utf-8")
@@ -287,6 +287,7 @@ def test_the_result_says_what_the_release_said(browser: Browser, folder: Path) -
     facts = {"kind": "release", "title": "t", "words": [], "about": about, "requested_at": 0}
     (job / "job.json").write_text(json.dumps(facts), encoding="utf-8")
     words = {"notices": [f"job: {EVIL}"], "little_use": ["of little use: it shows nothing", "try: incrowd compare x"]}
+    words["headlines"] = ["alone by unchanged columns: 18,188"]
     (job / "answer.json").write_text(json.dumps(words), encoding="utf-8")
     page = browser.get("/result", file="0/own.csv.certificate.json").text
     assert "<li>job: &lt;script&gt;alert(1)&lt;/script&gt;</li>" in page
@@ -295,7 +296,16 @@ def test_the_result_says_what_the_release_said(browser: Browser, folder: Path) -
     assert "Of little use: it shows nothing. What keeps more:" in page
     assert "nobody without those that, as you state, nobody outside knows</dt><dd>18,188</dd>" in page
     assert "<dt>persons in the smallest group</dt><dd>5</dd>" in page
+    assert "<li>alone by unchanged columns: 18,188</li>" in page
+    assert "finds the row" not in page
     assert is_plain(page)
+    stated["unchanged_columns"]["alone"]["not_private"] = 7
+    (folder / "own.csv.certificate.json").write_text(json.dumps(stated), encoding="utf-8")
+    warned = browser.get("/result", file="0/own.csv.certificate.json").text
+    assert (
+        'finds the row. Where others may know a column, call it a quasi-identifier or drop it, under <a href="'
+        in warned
+    )
 
 
 @pytest.mark.parametrize(("path", "what"), [("/columns", "alone"), ("/people", "persons")])
