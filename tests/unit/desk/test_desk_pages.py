@@ -294,11 +294,14 @@ def test_the_result_says_what_the_release_said(browser: Browser, folder: Path) -
     assert "rare values" not in page
     assert 'class="standing poor"' in page
     assert "Of little use: it shows nothing. What keeps more:" in page
-    assert "nobody without those that, as you state, nobody outside knows</dt><dd>18,188</dd>" in page
+    assert "<dt>alone by unchanged columns</dt><dd>18,188</dd>" in page
     assert "<dt>persons in the smallest group</dt><dd>5</dd>" in page
     assert "<li>alone by unchanged columns: 18,188</li>" in page
     assert "finds the row" not in page
     assert is_plain(page)
+    (job / "answer.json").unlink()  # of a release that was made elsewhere
+    plain = browser.get("/result", file="0/own.csv.certificate.json").text
+    assert "nobody without those that, as you state, nobody outside knows</dt><dd>18,188</dd>" in plain
     stated["unchanged_columns"]["alone"]["not_private"] = 7
     (folder / "own.csv.certificate.json").write_text(json.dumps(stated), encoding="utf-8")
     warned = browser.get("/result", file="0/own.csv.certificate.json").text
