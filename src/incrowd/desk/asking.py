@@ -20,7 +20,7 @@ _LONGEST = 900.0  # seconds that an answer may take
 _MOST_BYTES = 64 << 20
 _MOST_AT_ONCE = 16  # questions that are worked on or wait
 _MOST_KEPT = 500
-_CELLS = ("preview", "rows", "explain", "groups")
+_CELLS = ("preview", "rows", "hierarchy", "explain", "groups")
 """Questions whose answers hold cells: they are not kept."""
 _OVERTAKEN = ("alone", "check")
 """Questions that are asked anew while somebody chooses: of one table only the last one is worked on."""

@@ -251,6 +251,9 @@ def test_nothing_in_a_table_is_markup(browser: Browser, folder: Path) -> None:
     pages += [browser.get("/history").text, browser.get("/job", number="1").text, browser.get(f"/{EVIL}").text]
     assert all(map(is_plain, pages))
     assert sum("&lt;script&gt;" in page for page in pages) >= 8
+    kept = [one.read_text(encoding="utf-8") for one in (folder / ".incrowd-desk" / "facts").iterdir()]
+    assert any(EVIL in text for text in kept)  # the name of a column
+    assert not any(f"{EVIL}{end}" in text for text in kept for end in "012g")  # values, labels
 
 
 def test_a_certificate_of_a_stranger_is_text(browser: Browser, folder: Path) -> None:
