@@ -101,8 +101,8 @@ def test_the_whole_way(browser: Browser, folder: Path) -> None:
     assert "4-anonymity" in history
     assert "Nobody has it: withdraw it" in history
     told = json.loads((folder / ".incrowd-desk" / "jobs" / "0001" / "answer.json").read_text(encoding="utf-8"))
-    assert told["notices"]
-    assert all(f"<li>{notice}</li>" in html.unescape(result) for notice in told["notices"])
+    assert told["headlines"]
+    assert all(f"<li>{line}</li>" in html.unescape(result) for line in (*told["headlines"], *told["notices"]))
     verify = browser.get("/verify", table="0/releases/people-1/recipient/people.csv").text
     assert "Its certificate lies beside it" in verify
     assert "<details><summary>Options" in verify
