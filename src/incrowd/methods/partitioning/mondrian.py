@@ -278,7 +278,7 @@ def decide_partition(
     check_limits(population, judge, [KnownSet(names, judge.k)], preferences)
     partition = find_partition(population, judge, preferences, by_class=by_class, min_gain=min_gain)
     tree, owners = partition.made.tree, partition.made.owners
-    _check_limited(partition)
+    _check_limited(partition, population)
     forms = form_makers(
         partition.dimensions,
         numeric,
@@ -302,20 +302,23 @@ def decide_partition(
     )
 
 
-def _check_limited(partition: Partition) -> None:
-    """Raise if a group that may not be made coarser is so rare that no row of it was in the sample."""
-    whole = whole_box(partition.dimensions)
-    limited = [
-        place
-        for place, dimension in enumerate(partition.dimensions)
-        if dimension.coarsest is not None and len(dimension.column.dictionary)  # nothing is coarser than missing
-    ]
-    boxes = [partition.made.boxes[partition.made.owners[leaf]] for leaf in partition.made.tree.leaves]
-    if uncut := [place for place in limited if any(box[place] == whole[place] for box in boxes)]:
-        names = ", ".join(repr(partition.dimensions[place].name) for place in uncut)
+def _check_limited(partition: Partition, population: Population) -> None:
+    """Raise if a group that may not be made coarser is so rare that no row of it was in the sample.
+
+    A group whose rows have no value at all shows nothing, whatever the limit: nothing is coarser than missing.
+    """
+    made, whole = partition.made, whole_box(partition.dimensions)
+    uncut = []
+    for place, dimension in enumerate(partition.dimensions):
+        if dimension.coarsest is None:
+            continue
+        leaves = [leaf for leaf in made.tree.leaves if made.boxes[made.owners[leaf]][place] == whole[place]]
+        if leaves and population.histograms(made.tree, dimension.name)[leaves, :-1].any():
+            uncut.append(repr(dimension.name))
+    if uncut:
         raise RequirementError(
-            f"The limits of {names} cannot be kept: a group is so rare that no row of it is in the sample by which "
-            "this large table is cut. Choose tdr, which counts all rows."
+            f"The limits of {', '.join(uncut)} cannot be kept: a group is so rare that no row of it is in the sample "
+            "by which this large table is cut. Choose tdr, which counts all rows."
         )
 
 
@@ -330,13 +333,13 @@ def find_partition(
     labels, classes = class_codes(table, target)
     marks = judge.of_rows(table, population.owners)
     cuts = grow_cuts(dimensions, labels, len(classes), judge, marks, by_class=by_class, min_gain=min_gain)
-    made = tree_of_cuts(cuts, dimensions, target or "", classes)
-    evidence = judge.resting(population, made.tree, made.owners)
+    tree = tree_of_cuts(cuts, dimensions, target or "", classes)
+    evidence = judge.resting(population, tree.tree, tree.owners)
     kept = take_back(cuts, evidence, judge)
     if kept is not cuts:
-        made = tree_of_cuts(kept, dimensions, target or "", classes)
+        tree = tree_of_cuts(kept, dimensions, target or "", classes)
     rows = summed_up(evidence.rows, cuts.parents)
-    return Partition(dimensions, kept, made, rows.tolist(), int(cuts.is_cut.sum()))
+    return Partition(dimensions, kept, tree, rows.tolist(), int(cuts.is_cut.sum()))
 
 
 def class_codes(table: EncodedTable, target: str | None) -> tuple[Codes, tuple[ClassValue, ...]]:
