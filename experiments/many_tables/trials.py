@@ -7,6 +7,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,14 +28,10 @@ from incrowd.comparisons.scores import quality
 from incrowd.comparisons.subject import Subject
 from incrowd.errors import CannotRunError, IncrowdError
 from incrowd.methods.blending.blend import Blend, PreparedRows
-from incrowd.methods.catalog import MethodOrName
 from incrowd.methods.method import Population
 from incrowd.risk.boxes import read_released
 from incrowd.risk.guessing import guess_from_release
 from incrowd.vocabulary.certificates import version
-from incrowd.vocabulary.forms import OF_FORM
-from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
-from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.requirements.words import asked_for
 
@@ -102,24 +99,25 @@ def trials(repetitions: int = REPETITIONS) -> Iterator[Trial]:
                     yield from (Trial(table, method, equal, asked, *split) for method in EQUAL for table in TABLES)
 
 
-@dataclass(frozen=True)
-class OneGuide(Blend):
-    """Blend whose guide is asked once about the rows of a split: what it tells does not depend on k from five on."""
+Prepared = dict[tuple[str, bool, bool], PreparedRows]
 
-    asked: dict[tuple[str, bool], PreparedRows] = field(default_factory=dict, compare=False)
 
-    def parameters(self) -> dict[str, Any]:
-        """Those of Blend."""
-        return Blend().parameters()
+@contextmanager
+def one_guide(kept: Prepared) -> Iterator[None]:
+    """Inside, Blend's guide is asked once about the rows of a split: from five on it does not depend on k."""
+    own = Blend.prepare
 
-    def prepare(
-        self, population: Population, k: int, randomness: Randomness, preferences: Preferences = INDIFFERENT
-    ) -> PreparedRows:
-        """What comes before splitting, kept."""
-        key = self.cuts, k < 5
-        if key not in self.asked:
-            self.asked[key] = super().prepare(population, k, randomness, preferences)
-        return self.asked[key]
+    def prepare(self: Blend, population: Population, k: int, *others: Any) -> PreparedRows:
+        key = self.cuts, self.hide, k < 5
+        if key not in kept:
+            kept[key] = own(self, population, k, *others)
+        return kept[key]
+
+    Blend.prepare = prepare  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    finally:
+        Blend.prepare = own  # type: ignore[method-assign]
 
 
 @dataclass(eq=False)
@@ -132,7 +130,7 @@ class Bench:
     def __post_init__(self) -> None:
         self.digest = digest_of(self.subject)
         self._splits: dict[tuple[int, int], RowSplit] = {}
-        self._guides: dict[tuple[int, int], OneGuide] = {}
+        self._prepared: dict[tuple[int, int], Prepared] = {}
 
     def split(self, trial: Trial) -> RowSplit:
         """The rows of a trial; those of a class in equal parts."""
@@ -174,18 +172,16 @@ class Bench:
 
     def _released(self, trial: Trial, split: RowSplit) -> Made:
         choice, requirement = Choice.of(trial.method), KAnonymity(trial.k)
-        method: MethodOrName = choice.method
-        if method == BLEND and set(dict(choice.parameters)) <= set(OF_FORM):
-            method = self._guides.setdefault((trial.repetition, trial.fold), OneGuide())
-        return release_rows(
-            self.subject.table.take(split.train),
-            self.subject.frame[split.train],
-            self.subject.schema,
-            method,
-            dict(choice.parameters),
-            asked_for(trial.asked, requirement) if trial.asked else requirement,
-            seed_of(SEED, "release", *astuple(trial)),
-        )
+        with one_guide(self._prepared.setdefault((trial.repetition, trial.fold), {})):
+            return release_rows(
+                self.subject.table.take(split.train),
+                self.subject.frame[split.train],
+                self.subject.schema,
+                choice.method,
+                dict(choice.parameters),
+                asked_for(trial.asked, requirement) if trial.asked else requirement,
+                seed_of(SEED, "release", *astuple(trial)),
+            )
 
     def _attacked(self, made: Made, split: RowSplit) -> dict[str, float]:
         """How often the class of a member and of a stranger is guessed right, and what membership adds."""
