@@ -90,11 +90,11 @@ def trials(repetitions: int = REPETITIONS) -> Iterator[Trial]:
         for fold in (0, 1):
             split = repetition, fold
             yield from (Trial(table, UNPROTECTED, 1, "", *split) for table in TABLES)
-            if split == (0, 0):
-                yield from (Trial(table, method, k, "", *split) for method, k in CAUSES for table in PAPERS)
             for ks, equal in zip(STAGES, EQUAL_KS, strict=True):
                 for k in ks:
                     yield from (Trial(table, method, k, "", *split) for method in METHODS for table in TABLES)
+                if split == (0, 0) and ks == STAGES[0]:
+                    yield from (Trial(table, method, k, "", *split) for method, k in CAUSES for table in PAPERS)
                 for asked in (PUREST, ENTROPY):
                     yield from (Trial(table, method, equal, asked, *split) for method in EQUAL for table in TABLES)
 
