@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from experiments.__main__ import app
 from experiments.many_tables import tables
-from experiments.many_tables.page import Kept, called
+from experiments.many_tables.page import Kept, called, write
 from experiments.many_tables.trials import (
     BLEND,
     CAUSES,
@@ -156,6 +156,21 @@ def test_the_page_says_how_much_has_run_and_judges_its_goals(tmp_path):
     assert "naive Bayes 3.0" in text
     assert "100.0 % of 1 cells" in text
     assert text.count("**Met**") + text.count("**Missed**") == 5
+
+
+def test_what_has_not_run_is_not_judged(tmp_path):
+    some = replace(FIRST, method="unprotected", k=1), FIRST, replace(FIRST, method="kactus-plus")
+    lines = [
+        json.dumps({"mark": str(number), "trial": vars(trial), "outcome": vars(outcome([1] * 80 + [0] * 20))})
+        for number, trial in enumerate(some)
+    ]
+    (tmp_path / FILE).write_text("\n".join(lines) + "\n")
+    write(tmp_path / "page.md", tmp_path)
+    text = (tmp_path / "page.md").read_text()
+    assert "against `kactus-plus`" in text
+    assert "(`--form strict`: `blend as strict`) have not run yet, and are not judged" in text
+    assert text.count("**Met**") + text.count("**Missed**") == 4
+    assert "has not run yet" in text.split("## Where it is lost")[1]
 
 
 def test_names_of_methods():
