@@ -201,12 +201,12 @@ def _goals(kept: Kept) -> Iterator[Goal | str]:
         if any(kept.clearly(table, name, (BLEND, k, ""), (rival, k, "")) < 0 for rival in rivals)
     ]
     share = 1 - len(below) / len(cells) if cells else 0.0
-    yield Goal(
-        f"no other method is clearly better than Blend in {100 * BEST_IN:.0f} % of the cells",
-        f"{100 * share:.1f} % of {len(cells)} cells of table, learner and k, against {_words(rivals) or 'none yet'}",
-        share >= BEST_IN,
-        WHY_LOST,
-    )
+    asked = f"no other method is clearly better than Blend in {100 * BEST_IN:.0f} % of the cells"
+    found = f"{100 * share:.1f} % of {len(cells)} cells of table, learner and k, against {_words(rivals) or 'none yet'}"
+    if len(rivals) == len(METHODS) - 1:
+        yield Goal(asked, found, share >= BEST_IN, WHY_LOST)
+    else:
+        yield f"Not judged, for other methods have not run yet: {asked}. So far: {found}."
     for method, asked in PLAIN_DEFAULTS.items():
         each = [kept.apart(table, name, (BLEND, k, ""), (method, k, "")) for table, name, k in cells]
         apart = [value for value in each if value is not None]
@@ -216,7 +216,7 @@ def _goals(kept: Kept) -> Iterator[Goal | str]:
         yield Goal(
             f"plain values by default ({asked}: `{called(method)}`) are at most {PLAIN_COST} points below Blend's "
             "counts on average",
-            f"{_said(fmean(apart))} points below",
+            f"{_said(fmean(apart))} points below, {len(apart)} of {len(cells)} cells",
             fmean(apart) <= PLAIN_COST,
             WHY_LOST,
         )
