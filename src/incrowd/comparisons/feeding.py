@@ -409,7 +409,13 @@ def _released_column(plan: ReleasePlan, name: str, reading: Mapping[str, Any]) -
     if name not in plan.names:
         return ReleasedColumn(name, kind, "plain")
     return ReleasedColumn(
-        name, kind, reading["columns"][name], plan.cuts.get(name), reading["new_rows"], plan.schema[name].hierarchy
+        name,
+        kind,
+        reading["columns"][name],
+        plan.cuts.get(name),
+        reading["new_rows"],
+        plan.schema[name].hierarchy,
+        redraw=plan.redraw,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 from incrowd.errors import PlanError, SchemaError
@@ -117,7 +118,7 @@ class ReleasePlan:
         """The numbers that the method saw only as bins."""
         return tuple(name for step in self._only(Bin) for name, _ in step.cuts)
 
-    @property
+    @cached_property
     def levelled(self) -> tuple[str, ...]:
         """The attributes released as levels: one number for all rows that show the same interval."""
         return tuple(name for name in self.names if any(isinstance(form, Level) for form in self.forms(name)))

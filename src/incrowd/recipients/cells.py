@@ -50,6 +50,37 @@ class Cells:
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values)).astype(np.float64)
 
 
+Counted = Mapping[str | None, float]
+"""Words that a cell may stand for, with their rows; None is the missing value."""
+
+
+def without_redrawn(members: Mapping[Any, Counted], cells: Cells, redraw: int) -> Mapping[Any, Counted]:
+    """Drawn counts, of a group's n rows and ``redraw`` that have any value of the release: what they tell of the n.
+
+    A value that n of the group's rows have on average ``m`` times is drawn ``(m + redraw * share) n / (n + redraw)``
+    times on average, where ``share`` is that of the value in the release. This takes the average of the others off, and
+    nothing is less often than never.
+
+    Examples
+    --------
+    >>> cells = Cells(("first", "second"), np.repeat([0, 1], 10))
+    >>> without_redrawn({"first": {"a": 9.0, "b": 1.0}, "second": {"a": 1.0, "b": 9.0}}, cells, 2)["first"]
+    {'a': 9.8, 'b': 0.2}
+    """
+    whole: dict[str | None, float] = {}
+    for value, rows in zip(cells.values, cells.rows, strict=True):
+        many = sum(members[value].values())
+        for word, count in members[value].items():
+            whole[word] = whole.get(word, 0.0) + float(rows) * count / many
+    total = sum(whole.values())
+    known = {}
+    for value, counts in members.items():
+        grown = 1 + redraw / (sum(counts.values()) or 1)
+        left = {word: grown * count - redraw * whole[word] / total for word, count in counts.items()}
+        known[value] = {word: round(count, 9) for word, count in left.items() if count > 0}
+    return known
+
+
 def as_table(rows: Any) -> pa.Table:
     """Rows as a table of PyArrow: a pandas, polars or PyArrow frame, a list of dictionaries, or columns by name."""
     if isinstance(rows, pa.Table):
@@ -133,6 +164,13 @@ def ends_of(interval: Interval) -> Piece:
     """The ends of an interval; an open one is infinite."""
     low = -math.inf if interval.low is None else float(interval.low)
     return low, math.inf if interval.high is None else float(interval.high)
+
+
+def middle(low: float, high: float) -> float:
+    """The middle of an interval; of an open one the number just inside its only end."""
+    if math.isinf(low):
+        return math.nan if math.isinf(high) else high
+    return math.nextafter(low, math.inf) if math.isinf(high) else low / 2 + high / 2
 
 
 def bin_names(cuts: Numbers, kind: ColumnType) -> tuple[str, ...]:

@@ -157,6 +157,7 @@ class ReceivedRelease:
             reading["new_rows"] if name in forms else AS_THEY_ARE,
             self.hierarchies.get(name),
             {"code": DAYS, "where": name} in self.certificate["notices"],
+            redraw=self.certificate.get("counts", {}).get("redraw", 0),
         )
 
     @cached_property

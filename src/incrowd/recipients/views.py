@@ -26,14 +26,17 @@ from incrowd.recipients.cells import (
     NOTHING,
     Cells,
     Codes,
+    Counted,
     Numbers,
     Piece,
     bin_names,
     column_of,
     ends_of,
     members_of,
+    middle,
     number_of,
     pieces_of,
+    without_redrawn,
     word_of,
 )
 from incrowd.recipients.matrix import Attribute
@@ -200,6 +203,7 @@ class ReleasedColumn:
     seen: str = AS_THEY_ARE  # how new values are seen: by value, by box, or as they are
     hierarchy: Hierarchy | None = None
     since_first: bool = False  # dates that became days since the person's first row
+    redraw: int = 0  # the rows of the whole release that counts were drawn from beside those of their group
 
 
 def view_of(column: ReleasedColumn, cells: Cells) -> View:
@@ -224,7 +228,7 @@ def plain_view(column: ReleasedColumn, cells: Cells) -> View:
         read = {value: _number_pieces(column, value) for value in cells.values}
         if all(read.values()) or column.form != "groups":
             return _of_numbers(column, cells, read)
-    return _of_members(column, cells, None)
+    return _of_members(replace(column, redraw=0), cells, None)
 
 
 def _number_pieces(column: ReleasedColumn, value: Any) -> Pieces:
@@ -263,13 +267,6 @@ def _of_levels(column: ReleasedColumn, cells: Cells) -> LevelView:
         for low, high in pieces_of(value, column.kind)[:1]:
             levels[np.searchsorted(cuts, high, side="left")] = middle(low, high)
     return LevelView(column.name, column.kind, cuts, levels)
-
-
-def middle(low: float, high: float) -> float:
-    """The middle of an interval; of an open one the number just inside its only end."""
-    if math.isinf(low):
-        return math.nan if math.isinf(high) else high
-    return math.nextafter(low, math.inf) if math.isinf(high) else low / 2 + high / 2
 
 
 def group_pieces(column: ReleasedColumn, value: Any) -> tuple[Piece, ...]:
@@ -327,7 +324,9 @@ def _by_words(column: ReleasedColumn, cells: Cells) -> CategoryView:
 
 def _of_members(column: ReleasedColumn, cells: Cells, cuts: Numbers | None) -> CategoryView:
     """Values, sets of values or counts of them; of numbers, those of their public bins."""
-    members = {value: _members(column, value) for value in cells.values}
+    members: Mapping[Any, Counted] = {value: _members(column, value) for value in cells.values}
+    if column.form == "counts" and column.redraw:
+        members = without_redrawn(members, cells, column.redraw)
     if cuts is None:
         words = tuple(sorted({word for each in members.values() for word in each if word is not None}))
         place = partial(_shown_place, {word: at for at, word in enumerate(words)}, None)
@@ -341,7 +340,7 @@ def _of_members(column: ReleasedColumn, cells: Cells, cuts: Numbers | None) -> C
     return CategoryView(column.name, words, shares, place, ordered=cuts is not None)
 
 
-def _members(column: ReleasedColumn, value: Any) -> Mapping[str | None, float]:
+def _members(column: ReleasedColumn, value: Any) -> Counted:
     """The words that a cell may stand for, None for missing, with their rows; NaN where those are not told."""
     word = word_of(value)
     if column.form == "counts":

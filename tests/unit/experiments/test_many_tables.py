@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 
 from experiments.__main__ import app
 from experiments.many_tables import tables
-from experiments.many_tables.page import Kept, called
+from experiments.many_tables.page import Kept, called, write
 from experiments.many_tables.trials import (
     BLEND,
+    CAUSES,
     COUNTS,
     ENTROPY,
     FILE,
@@ -29,6 +30,7 @@ from experiments.many_tables.trials import (
 )
 from incrowd.comparisons.subject import understand_table
 from incrowd.errors import MissingPackageError
+from incrowd.methods.blending.blend import Blend
 
 FIRST = Trial("car", BLEND, 10, "", 0, 0)
 
@@ -64,6 +66,26 @@ def test_a_release_is_learned_from_and_attacked(bench, method):
     assert 0.4 < auc < 1
     assert outcome.facts["smallest"] >= 10
     assert {"pure", "members", "strangers", "advantage"} <= outcome.facts.keys()
+
+
+def test_blend_asks_its_guide_once_for_all_k_of_a_split(bench, monkeypatch):
+    asked = []
+
+    def prepare(self, *others):
+        asked.append((self.cuts, self.hide))
+        return prepared(self, *others)
+
+    prepared = Blend.prepare
+    monkeypatch.setattr(Blend, "prepare", prepare)
+    fresh = Bench(bench.subject, ("nb",))
+    outcomes = [fresh.run(replace(FIRST, k=k)) for k in (10, 30)]
+    assert asked == [("fine", True)]
+    assert [outcome.facts["smallest"] >= k for outcome, k in zip(outcomes, (10, 30), strict=True)] == [True, True]
+    fresh.run(replace(FIRST, method="blend(form='strict')"))
+    fresh.run(replace(FIRST, fold=1))
+    fresh.run(replace(FIRST, method="blend(hide=False,redraw=0)"))
+    assert asked == [("fine", True), ("class", True), ("fine", True), ("fine", False)]
+    assert Blend.prepare is prepare
 
 
 def test_what_cannot_be_asked_says_why(bench):
@@ -118,6 +140,7 @@ def test_a_difference_is_clear_by_the_rows_on_which_two_disagree():
 
 def test_the_page_says_how_much_has_run_and_judges_its_goals(tmp_path):
     some = [replace(FIRST, method="unprotected", k=1), *(replace(FIRST, method=method) for method in METHODS)]
+    some += [replace(FIRST, method=method, k=k) for method, k in CAUSES]
     lines = []
     for number, trial in enumerate(some):
         one = outcome([1] * (90 - 3 * number) + [0] * (10 + 3 * number))
@@ -127,10 +150,28 @@ def test_the_page_says_how_much_has_run_and_judges_its_goals(tmp_path):
     done = CliRunner().invoke(app, ["many-tables", "--page", str(page), "--keep", str(tmp_path), "--minutes", "0"])
     assert done.exit_code == 0, done.output
     text = page.read_text()
-    assert "**8 of 14,560 trials have run**" in text
+    assert "**11 of 14,596 trials have run**" in text
+    lost = next(line for line in text.split("## Where it is lost")[1].splitlines() if "naive Bayes" in line)
+    assert [cell.strip() for cell in lost.split("|")[2:-1]] == ["+24.0", "+3.0", "+3.0", "-27.0", "+3.0"]
     assert "naive Bayes 3.0" in text
     assert "100.0 % of 1 cells" in text
     assert text.count("**Met**") + text.count("**Missed**") == 5
+
+
+def test_what_has_not_run_is_not_judged(tmp_path):
+    some = replace(FIRST, method="unprotected", k=1), FIRST, replace(FIRST, method="kactus-plus")
+    lines = [
+        json.dumps({"mark": str(number), "trial": vars(trial), "outcome": vars(outcome([1] * 80 + [0] * 20))})
+        for number, trial in enumerate(some)
+    ]
+    (tmp_path / FILE).write_text("\n".join(lines) + "\n")
+    write(tmp_path / "page.md", tmp_path)
+    text = (tmp_path / "page.md").read_text()
+    assert "Not judged, for other methods have not run yet: no other method is clearly better" in text
+    assert "against `kactus-plus`" in text
+    assert "(`--form strict`: `blend as strict`) have not run yet, and are not judged" in text
+    assert text.count("**Met**") + text.count("**Missed**") == 3
+    assert "has not run yet" in text.split("## Where it is lost")[1]
 
 
 def test_names_of_methods():

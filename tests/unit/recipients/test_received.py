@@ -27,6 +27,7 @@ from incrowd.errors import FileFormatError, HeaderError, ParameterError
 from incrowd.methods.catalog import METHODS
 from incrowd.recipients.boxes import Boxes
 from incrowd.recipients.cells import Cells
+from incrowd.recipients.dealing import Dealing
 from incrowd.recipients.encoding import LEARNERS, learner_kind
 from incrowd.recipients.views import ReleasedColumn
 from incrowd.releases.certified.consistency import check_consistency
@@ -317,6 +318,35 @@ def test_boxes_are_parted_between_their_means_and_a_group_nobody_explained_is_it
     shown = [None if code < 0 else ages.values[code] for code in ages.codes]
     assert shown == [20.0, 30.0, 30.0, 60.0, 60.0, None]
     assert [jobs.values[code] for code in jobs.codes] == ["care"] * 5 + ["smith"]
+
+
+def test_learners_get_shares_without_the_rows_of_others_that_counts_were_drawn_from():
+    shares = [("f", 0.9), ("m", 0.1)], [("f", 0.2), ("m", 0.8)]  # of the rows of two groups of ten
+    whole = {"f": 0.55, "m": 0.45}
+    rng = np.random.default_rng(5)
+    told = []
+    for _ in range(400):
+        draws = [rng.binomial(10, (10 * dict(each)["f"] + 2 * whole["f"]) / 12) for each in shares]
+        texts = ["|".join(f"{word}:{rows}" for word, rows in (("f", f), ("m", 10 - f)) if rows) for f in draws]
+        table = pa.table({"sex": np.repeat(texts, 10)})
+        columns = [ReleasedColumn("sex", ColumnType.CATEGORICAL, "counts", redraw=redraw) for redraw in (2, 0)]
+        told.append([(dealt(column, table) == 0).reshape(-1, 2, 10).mean(axis=(0, 2)) for column in columns])
+    means = np.mean(told, axis=0)
+    assert np.abs(means[0] - [0.9, 0.2]).max() < 0.02  # no value is less often than never: a little is left
+    assert np.abs(means[1] - [0.9, 0.2]).min() > 0.04
+
+
+def dealt(column: ReleasedColumn, table: pa.Table):
+    return Dealing((column,), table).dealt(np.random.default_rng(1), 5).attributes[0].values
+
+
+def test_what_counts_were_drawn_from_is_read_from_the_certificate():
+    received = incrowd.open_release(made("blend", "counts", None))
+    assert {column.redraw for column in received.attributes} == {2}
+    exact = incrowd.release(
+        people(), quasi_identifiers=NAMES, target="ill", class_sensitive=False, k=8, method="blend", redraw=0
+    )
+    assert {column.redraw for column in incrowd.open_release(exact).attributes} == {0}
 
 
 def test_new_numbers_are_seen_no_farther_than_the_means_reach():

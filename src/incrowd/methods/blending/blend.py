@@ -63,6 +63,7 @@ MOST_MARKS = 1 << 18  # rows, once for each split, whose persons are counted tog
 SPLITS, CLUSTERS = "splits", "clusters"
 PART_ROWS = 1 << 17  # rows of a large table that are parted together; twice as many gain nothing that can be measured
 LEAST_GROUPS = 256  # that a part has room for, however large k
+SMALL_K, LESS = 20, 0.5  # groups below are small enough to be alike in attributes as well: more accurate and less pure
 PIECES, SMALL = 16, 4096  # parts that are grown side by side, about, and rows below which that does not pay
 
 
@@ -109,7 +110,7 @@ class Blend:
         How much they are to be alike in the class itself, beside 1 for the score.
     scores
         What parting rows by their score alone counts, beside 1 for parting them by an attribute, which keeps more of
-        what attributes tell together. 0: rows are not parted by their score.
+        what attributes tell together; half as much below k = 20. 0: rows are not parted by their score.
     groups
         ``"splits"``: rows are split in two, again and again. ``"clusters"``: groups of exactly k rows that are most
         alike, wherever they lie; tables of more than 3,000 rows are split. ``"auto"`` (default): clusters where
@@ -195,7 +196,7 @@ class Blend:
     def groups_of(self, prepared: PreparedRows, judge: Judge) -> tuple[BlendGroups, Ints]:
         """The groups of some rows, and the evidence of each; all of them are one group if they may not be parted."""
         marks = judge.of_rows(prepared.table, prepared.owners)
-        worth = Worth(self.attributes, self.labels, self.scores)
+        worth = Worth(self.attributes, self.labels, self.scores * (LESS if judge.k < SMALL_K else 1))
         groups = split_rows(prepared.features, judge, marks, worth)
         clusters = self.groups == CLUSTERS or (self.groups == AUTO and prepared.target in judge.names)
         if clusters and len(marks) <= LARGEST_CLUSTERED:

@@ -197,6 +197,18 @@ def test_without_score_splits_the_score_is_never_split(population):
     assert dict(steps_of(population, attributes=0, labels=0, hide=False)[-1].rows)["the score"] > 0
 
 
+@pytest.mark.parametrize(("k", "counts"), [(19, 0.5), (20, 1.0)])
+def test_parting_by_score_counts_half_where_groups_are_small(population, k, counts):
+    method, judge = Blend(guide="bayes"), Judge.of(KAnonymity(k), population)
+    prepared = method.prepare(population, k, SeededRandomness(1))
+    marks = judge.of_rows(prepared.table, prepared.owners)
+    by_worth = {
+        worth: split_rows(prepared.features, judge, marks, Worth(1, 1, worth)).groups.tolist() for worth in (0.5, 1.0)
+    }
+    assert method.groups_of(prepared, judge)[0].groups.tolist() == by_worth[counts]
+    assert by_worth[0.5] != by_worth[1.0]
+
+
 def test_a_class_rarer_than_k_is_told(population):
     told = dict(steps_of(population, k=200)[-1].facts)
     assert "rarest class" in told["warning"]
