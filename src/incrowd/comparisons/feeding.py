@@ -23,7 +23,7 @@ from incrowd.comparisons.learners.learner import Examples
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import MethodOrName, find_method
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
-from incrowd.recipients.dealing import Dealing
+from incrowd.recipients.dealing import Dealing, together_with
 from incrowd.recipients.matrix import Attribute, Codes, Numbers
 from incrowd.recipients.views import ReleasedColumn
 from incrowd.report.certificate import reading_of
@@ -409,7 +409,13 @@ def _released_column(plan: ReleasePlan, name: str, reading: Mapping[str, Any]) -
     if name not in plan.names:
         return ReleasedColumn(name, kind, "plain")
     return ReleasedColumn(
-        name, kind, reading["columns"][name], plan.cuts.get(name), reading["new_rows"], plan.schema[name].hierarchy
+        name,
+        kind,
+        reading["columns"][name],
+        plan.cuts.get(name),
+        reading["new_rows"],
+        plan.schema[name].hierarchy,
+        together=together_with(name, reading),
     )
 
 

@@ -200,6 +200,7 @@ class ReleasedColumn:
     seen: str = AS_THEY_ARE  # how new values are seen: by value, by box, or as they are
     hierarchy: Hierarchy | None = None
     since_first: bool = False  # dates that became days since the person's first row
+    together: tuple[str, ...] = ()  # the attributes it is counted together with, itself among them
 
 
 def view_of(column: ReleasedColumn, cells: Cells) -> View:

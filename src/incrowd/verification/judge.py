@@ -29,6 +29,7 @@ from incrowd.verification.input_table import (
     encoded,
     originals,
 )
+from incrowd.verification.joint_values import JointValues, disjoint_check
 from incrowd.verification.limits import limit_checks
 from incrowd.verification.opening import (
     column,
@@ -111,9 +112,10 @@ def _judged(
         sources = expected_columns(request, _header(request, connection))
         whole = len(request.hint.sizes) == 1
         table = InputTable.open(connection, request.input, request.scratch, request.typed, copy=whole)
+        joint = disjoint_check(request.drawn.joint if request.drawn else (), request.role(Role.QUASI_IDENTIFIER))
         strange = _input_check(request, table)
-        if not strange.passed:
-            return Verdict(sizes_of([]), (*checks, strange))
+        if not (strange.passed and joint.passed):
+            return Verdict(sizes_of([]), (*checks, strange, joint))
         if request.persons_of is not None and request.persons is not None:
             table = with_rows_of(table, request.persons, _spelled_in_order(request.persons_of, request))
         table, owners = _with_owners(request, table)
@@ -125,11 +127,13 @@ def _judged(
         people = people_of(request, sources, limits)
         everybody = _everybody(table, sources, owners, whole=whole) if request.rarest else {}
         bins = PublicBins.of(table, sources, owners) if request.counted else None
+        together = JointValues.of(request, table, sources, owners)
         hidden = _hidden(request, table, original.origin) if request.file else []
         if request.file:
             checks += _order_checks(request, hidden, np.asarray(original.origin))
         table.close()
         expected = asked_of(request, sources, people, original.rows, owners)
+        expected = replace(expected, joint=together.named)
         if beside is not None and owners is not None:
             beside.register(connection, owners)
 
@@ -149,6 +153,7 @@ def _judged(
             if bins is not None:
                 told = expected.drawn.bins if expected.drawn else {}
                 yield bins.check(expected.columns, told, request.requirement.smallest_group)
+            yield from together.checks(connection, expected.columns)
             shown_in = {name: _names(sources, name) for name in (*request.at_most, *request.apart)}
             yield from limit_checks(connection, request, shown_in, expected, original)
             if request.file:
