@@ -69,12 +69,12 @@ def commands() -> list[tuple[str, ...]]:
 
     from incrowd.cli.main import COMMANDS, app
 
-    found: list[tuple[str, ...]] = []
+    names: list[tuple[str, ...]] = []
     group: Any = get_command(app)
     for name in COMMANDS:
         command = group.get_command(None, name)
-        found += [(name,), *((name, inner) for inner in getattr(command, "commands", {}))]
-    return found
+        names += [(name,), *((name, inner) for inner in getattr(command, "commands", {}))]
+    return names
 
 
 def cli_page() -> str:

@@ -116,13 +116,13 @@ def _definitions(body: str) -> Iterator[str]:
     """``name`` and its indented meaning as list items."""
     for item in re.findall(r"^\S.*(?:\n(?:[ \t]+.*|(?=\n[ \t])))*", body.strip("\n"), re.MULTILINE):
         name, *meaning = item.splitlines()
-        said = _inline(" ".join(line.strip() for line in meaning if line.strip()))
-        yield f"- `{name.strip()}`: {said}" if said else f"- {_inline(name)}"
+        words = _inline(" ".join(line.strip() for line in meaning if line.strip()))
+        yield f"- `{name.strip()}`: {words}" if words else f"- {_inline(name)}"
 
 
 def _inline(text: str) -> str:
     """Cross-references and literals in Markdown."""
-    text = _ROLE.sub(lambda found: f"`{found[1].rsplit('.', 1)[-1]}`", text)
+    text = _ROLE.sub(lambda match: f"`{match[1].rsplit('.', 1)[-1]}`", text)
     return _LITERAL.sub(r"`\1`", text)
 
 
@@ -142,10 +142,10 @@ def _members(thing: Any) -> Iterator[str]:
 
 def _own(thing: type) -> Iterator[tuple[str, Any]]:
     """Public members that incrowd defines, those of base classes first; a subclass wins."""
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for base in reversed(thing.__mro__):
         if base.__module__.startswith("incrowd."):
-            found |= {name: member for name, member in vars(base).items() if not name.startswith("_")}
-    for name, member in found.items():
+            members |= {name: member for name, member in vars(base).items() if not name.startswith("_")}
+    for name, member in members.items():
         if callable(member) or isinstance(member, property) or hasattr(member, "__get__"):
             yield name, member

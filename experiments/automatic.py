@@ -34,7 +34,7 @@ from incrowd.comparisons.subject import Subject
 from incrowd.comparisons.summary import Summary
 from incrowd.comparisons.trial import Laboratory, Result, Setup, Trial
 from incrowd.methods.automatic import MIX, Auto
-from incrowd.tables.recipe import Recipe, asked_recipe
+from incrowd.tables.recipe import Recipe, recipe_of
 
 ADDED = ("phoneme", "ring", "satimage", "waveform", "nursery")
 TABLES = (
@@ -56,8 +56,8 @@ def _run_once(laboratory: Laboratory, trial: Trial) -> list[Result]:
 
 def cells_of(name: str, subject: Subject) -> list[dict[str, Any]]:
     """The four cells of a table."""
-    asked = asked_recipe({"target": subject.target, "k": K})
-    laboratory = Laboratory(subject, Setup(FiveByTwo(1, stratified=True), seed=SEED, asked=asked))
+    asked = recipe_of({"target": subject.target, "k": K})
+    laboratory = Laboratory(subject, Setup(FiveByTwo(1, stratified=True), seed=SEED, recipe=asked))
     candidates = tuple(map(Choice.of, default_methods(subject.schema)))
     picks: dict[str, list[str]] = {}
     results: list[Result] = []

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from experiments.many_tables.tables import subject_of
 from experiments.pages import Goal, Section, Table, machine, write_page
-from incrowd.attacks.measuring import area
+from incrowd.attacks.attack import area
 from incrowd.comparisons.feeding import Feeding, feed_release, feed_unprotected
 from incrowd.comparisons.learners.catalog import find_learner
 from incrowd.comparisons.learners.learner import Examples

@@ -37,8 +37,8 @@ def module_of(path: Path) -> str:
 
 def install() -> None:
     """Do what the environment asks for."""
-    if asked := os.environ.get("INCROWD_MUTANT"):
-        path, _, number = asked.rpartition(":")
+    if mutant := os.environ.get("INCROWD_MUTANT"):
+        path, _, number = mutant.rpartition(":")
         sys.meta_path.insert(0, _Finder(ROOT / path, int(number)))
     if folder := os.environ.get("INCROWD_TRACE"):
         Tracer(Path(folder)).start()

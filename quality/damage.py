@@ -236,9 +236,9 @@ def in_parquet(key: bytes) -> Way:
         import pyarrow.parquet as pq
 
         table = pq.read_table(pa.BufferReader(data))
-        said = change_json(table.schema.metadata[key], (), chance)
+        document = change_json(table.schema.metadata[key], (), chance)
         written = io.BytesIO()
-        pq.write_table(table.replace_schema_metadata({key: said}), written)
+        pq.write_table(table.replace_schema_metadata({key: document}), written)
         return written.getvalue()
 
     return changed
@@ -255,11 +255,11 @@ def in_entry(key: bytes) -> Way:
         header, _, payload = data.split(b"\n", 2)
         if chance.random() < 0.4 and payload:
             payload = chance.choice(BYTES)(payload, [payload], chance)
-            said = json.loads(header)
+            document = json.loads(header)
         else:
-            said = json.loads(change_json(header, (), chance))
-        said["payload"] = hashlib.sha256(payload).hexdigest()
-        plain = json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
-        return plain + b"\n" + mac_of(said, key).encode() + b"\n" + payload
+            document = json.loads(change_json(header, (), chance))
+        document["payload"] = hashlib.sha256(payload).hexdigest()
+        plain = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+        return plain + b"\n" + mac_of(document, key).encode() + b"\n" + payload
 
     return changed

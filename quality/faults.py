@@ -43,15 +43,15 @@ class Trial:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the catalogue; print what was published, and write the section of the page if asked for."""
-    asked = _arguments(argv)
-    trials = run(asked.words, asked.engine or ENGINES, verbose=asked.verbose)
+    arguments = _arguments(argv)
+    trials = run(arguments.words, arguments.engine or ENGINES, verbose=arguments.verbose)
     survivors = [trial for trial in trials if not trial.refused]
     for trial in survivors:
         print(f"{trial.ending}: {trial.place}: {trial.fault} ({trial.case})", flush=True)
     faults = {trial.fault for trial in trials}
     print(f"{len(faults)} faults, {len(trials)} releases, {len(trials) - len(survivors)} refused")
-    if asked.write:
-        write_section(asked.write, "faults", section(trials))
+    if arguments.write:
+        write_section(arguments.write, "faults", section(trials))
     return 1 if survivors else 0
 
 
@@ -82,13 +82,13 @@ def _trial(fault: Any, case: Any) -> Trial:
         try:
             outcome = attempt(case, Path(folder), fault)
         except Exception as error:  # whatever it is, it is not a refusal
-            ending, told = "not refused on purpose", type(error).__name__
+            ending, message = "not refused on purpose", type(error).__name__
         else:
-            told = str(outcome.error or "")
+            message = str(outcome.error or "")
             status = outcome.error.exit_status if outcome.error else 0
             ending = ("published", "by its verdict", "by an error")[status] if outcome.met else "never met"
             ending = "left something behind" if outcome.error and outcome.left else ending
-    return Trial(fault.name, fault.place, fault.sentence, case.engine, str(case), ending, told)
+    return Trial(fault.name, fault.place, fault.sentence, case.engine, str(case), ending, message)
 
 
 def section(trials: Sequence[Trial]) -> str:

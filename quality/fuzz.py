@@ -49,20 +49,20 @@ class Outcome:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Fuzz the readers that are named, or all; print, and write the section of the page if asked for."""
-    asked = _arguments(argv)
-    readers = [READERS[name] for name in asked.readers or READERS]
-    if asked.case is not None:
-        _again(readers[0], asked.seed, asked.case)
+    arguments = _arguments(argv)
+    readers = [READERS[name] for name in arguments.readers or READERS]
+    if arguments.case is not None:
+        _again(readers[0], arguments.seed, arguments.case)
         return 0
     violations = 0
     for reader in readers:
-        outcome = fuzz(reader, asked.cases, asked.seed)
+        outcome = fuzz(reader, arguments.cases, arguments.seed)
         violations += len(outcome.violations)
         print(_line(outcome), flush=True)
         for trouble, cases in _kinds(outcome).items():
             print(f"    {trouble}: {len(cases)}, such as case {cases[0]}", flush=True)
-        if asked.write:
-            write_section(asked.write, "fuzz", section([*_written(asked.write, reader.name), outcome.row]))
+        if arguments.write:
+            write_section(arguments.write, "fuzz", section([*_written(arguments.write, reader.name), outcome.row]))
     return 1 if violations else 0
 
 

@@ -93,8 +93,8 @@ def _functions(old: Any, new: Any) -> list[tuple[types.FunctionType, types.Funct
             pairs = [(old.func, new.func)]
         case _:
             pairs = []
-    found = [(a, b) for a, b in pairs if isinstance(a, types.FunctionType) and isinstance(b, types.FunctionType)]
-    return [(getattr(a, "__wrapped__", a), getattr(b, "__wrapped__", b)) for a, b in found]
+    functions = [(a, b) for a, b in pairs if isinstance(a, types.FunctionType) and isinstance(b, types.FunctionType)]
+    return [(getattr(a, "__wrapped__", a), getattr(b, "__wrapped__", b)) for a, b in functions]
 
 
 def _graft_function(old: types.FunctionType, new: types.FunctionType) -> None:

@@ -104,9 +104,9 @@ def ways() -> Iterator[tuple[str, str]]:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment |= {"PYTHONPATH": os.pathsep.join([str(SOURCE), str(SOURCE.parent)])}
     with TemporaryDirectory(prefix="incrowd-house-") as folder:
-        made = f"make_patients({ROWS}).select({COLUMNS}).write_csv('t.csv')"
-        made = f"from incrowd.comparisons.datasets.invented import make_patients; {made}"
-        subprocess.run([sys.executable, "-c", made], cwd=folder, env=environment, check=True)
+        script = f"make_patients({ROWS}).select({COLUMNS}).write_csv('t.csv')"
+        script = f"from incrowd.comparisons.datasets.invented import make_patients; {script}"
+        subprocess.run([sys.executable, "-c", script], cwd=folder, env=environment, check=True)
         for name, words in COMMANDS.items():
             walk = [sys.executable, "-m", "quality.house", "--way", *words]
             subprocess.run(walk, cwd=folder, env=environment, capture_output=True, check=True)

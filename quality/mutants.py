@@ -63,21 +63,25 @@ class Mutant:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Make mutants, run tests, print survivors; write the section of the page if asked for."""
-    asked = _arguments(argv)
-    everything = [mutant for mutant in all_mutants() if not asked.only or any(o in str(mutant) for o in asked.only)]
+    arguments = _arguments(argv)
+    everything = [
+        mutant for mutant in all_mutants() if not arguments.only or any(o in str(mutant) for o in arguments.only)
+    ]
     harmless = equivalents()
     chosen = [mutant for mutant in everything if _key(mutant) not in harmless]
-    if asked.sample and asked.sample < len(chosen):
-        chosen = random.Random(asked.seed).sample(chosen, asked.sample)
-    tests = asked.tests or TESTS
-    outcomes = run(chosen, traced(tests), tests, seconds=asked.seconds, verbose=asked.verbose)
+    if arguments.sample and arguments.sample < len(chosen):
+        chosen = random.Random(arguments.seed).sample(chosen, arguments.sample)
+    tests = arguments.tests or TESTS
+    outcomes = run(chosen, traced(tests), tests, seconds=arguments.seconds, verbose=arguments.verbose)
     for mutant, outcome in outcomes.items():
         if outcome != KILLED:
             print(f"{outcome}: {mutant}\n    {mutant.text}", flush=True)
     killed = sum(outcome == KILLED for outcome in outcomes.values())
     print(f"{len(outcomes)} mutants of {len(everything)}, {killed} killed ({killed / max(1, len(outcomes)):.1%})")
-    if asked.write:
-        write_section(asked.write, "mutants", section(outcomes, len(everything), len(everything) - len(chosen), asked))
+    if arguments.write:
+        write_section(
+            arguments.write, "mutants", section(outcomes, len(everything), len(everything) - len(chosen), arguments)
+        )
     return 0 if killed >= GOAL * len(outcomes) else 1
 
 
@@ -137,16 +141,16 @@ class Runner:
             begun = time.monotonic()
             self.outcomes[mutant] = self._outcome(mutant, tests) if tests else UNTESTED
             if self.verbose:
-                told = f"{number + 1}/{len(self.mutants)} {self.outcomes[mutant]}: {mutant}"
-                print(f"{told} ({len(tests)} tests, {time.monotonic() - begun:.1f} s)", file=sys.stderr, flush=True)
+                line = f"{number + 1}/{len(self.mutants)} {self.outcomes[mutant]}: {mutant}"
+                print(f"{line} ({len(tests)} tests, {time.monotonic() - begun:.1f} s)", file=sys.stderr, flush=True)
         return True
 
     def _tests(self, mutant: Mutant) -> list[str]:
         """Tests that run the changed statement; of what is run when the file is loaded, all that use the file."""
         path = str(mutant.path)
-        found = self.known.touching(path, mutant.change.first, mutant.change.last) or self.known.loading(path)
-        first = [test for test in self.killers.get(mutant.path, ()) if test in found]  # who noticed much notices more
-        return list(dict.fromkeys([*first, *found]))
+        tests = self.known.touching(path, mutant.change.first, mutant.change.last) or self.known.loading(path)
+        first = [test for test in self.killers.get(mutant.path, ()) if test in tests]  # who noticed much notices more
+        return list(dict.fromkeys([*first, *tests]))
 
     def _outcome(self, mutant: Mutant, tests: Sequence[Any]) -> str:
         """Fork, change, run; what a process that ended, or was ended, says of its mutant."""
@@ -235,15 +239,15 @@ def _end_group(process: int) -> None:
         return
 
 
-def section(outcomes: dict[Mutant, str], everything: int, harmless: int, asked: argparse.Namespace) -> str:
+def section(outcomes: dict[Mutant, str], everything: int, harmless: int, arguments: argparse.Namespace) -> str:
     """How many mutants were killed, room by room, and every survivor by name."""
     rooms = Counter(_room(mutant) for mutant in outcomes)
     killed = Counter(_room(mutant) for mutant, outcome in outcomes.items() if outcome == KILLED)
     rows = [[room, count, killed[room], f"{killed[room] / count:.1%}"] for room, count in sorted(rooms.items())]
     total = sum(killed.values())
     rows.append(["**all**", len(outcomes), total, f"{total / max(1, len(outcomes)):.1%}"])
-    sampled = f" --sample {asked.sample} --seed {asked.seed}" if asked.sample else ""
-    sampled += f" --tests {' '.join(asked.tests)}" if asked.tests else ""
+    sampled = f" --sample {arguments.sample} --seed {arguments.seed}" if arguments.sample else ""
+    sampled += f" --tests {' '.join(arguments.tests)}" if arguments.tests else ""
     survivors = [(mutant, outcome) for mutant, outcome in outcomes.items() if outcome != KILLED]
     names = "\n".join(
         f"- `{mutant.place}`, line {mutant.change.line}: {mutant.change.what} ({o})" for mutant, o in survivors

@@ -275,9 +275,9 @@ def _of_joined(parts: list[ast.expr]) -> Iterator[tuple[str, Apply]]:
 
 def _of_sql(text: str) -> Iterator[tuple[str, str]]:
     for pattern, change in _FRAGMENTS:
-        for found in pattern.finditer(text):
-            changed = text[: found.start()] + change + text[found.end() :]
-            yield f"SQL: {found[0].strip()} becomes {change.strip() or 'nothing'}", changed
+        for match in pattern.finditer(text):
+            changed = text[: match.start()] + change + text[match.end() :]
+            yield f"SQL: {match[0].strip()} becomes {change.strip() or 'nothing'}", changed
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -225,7 +225,7 @@ def _plans() -> Iterator[Any]:
     from incrowd.vocabulary.hierarchy import Hierarchy
 
     job = Hierarchy.from_paths("job", [[f"KANARIE-{i}", "low" if i < 2 else "high", "*"] for i in range(5)])
-    asked: dict[str, Any] = {
+    request: dict[str, Any] = {
         "quasi_identifiers": ["age", "job"],
         "target": "ill",
         "k": 3,
@@ -234,11 +234,11 @@ def _plans() -> Iterator[Any]:
     }
     dated = table().with_columns(pl.col("born").str.to_date())
     frame = dated.drop("born")
-    yield release(frame, method="kactus", **asked).plan
-    yield release(frame, method="kactus-plus", form="counts", **asked).plan
-    yield release(frame, method="tdr", hierarchies={"job": job}, **asked).plan
-    yield release(dated, method="mondrian", **{**asked, "quasi_identifiers": ["age", "job", "born"]}).plan
-    yield release(frame, method="iack", hierarchies={"job": job}, **asked).plan
+    yield release(frame, method="kactus", **request).plan
+    yield release(frame, method="kactus-plus", form="counts", **request).plan
+    yield release(frame, method="tdr", hierarchies={"job": job}, **request).plan
+    yield release(dated, method="mondrian", **{**request, "quasi_identifiers": ["age", "job", "born"]}).plan
+    yield release(frame, method="iack", hierarchies={"job": job}, **request).plan
 
 
 def _model() -> list[Seed]:
@@ -286,11 +286,11 @@ def _releases() -> list[Any]:
     """Releases of the table."""
     from incrowd.api import release
 
-    asked: dict[str, Any] = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 3, "class_sensitive": False}
-    asked |= {"despite_unchanged": True}
+    request: dict[str, Any] = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 3, "class_sensitive": False}
+    request |= {"despite_unchanged": True}
     return [
-        release(table(), method="kactus", **asked),
-        release(table(), method="mondrian", require="t=0.9 on ill", **asked),
+        release(table(), method="kactus", **request),
+        release(table(), method="mondrian", require="t=0.9 on ill", **request),
     ]
 
 
@@ -310,8 +310,13 @@ def _ledger() -> list[Seed]:
 
     with TemporaryDirectory() as folder:
         book = Path(folder, "book")
-        asked: dict[str, Any] = {"quasi_identifiers": ["age", "job"], "target": "ill", "k": 3, "class_sensitive": False}
-        release(table(), method="kactus", ledger=book, despite_unchanged=True, **asked)
+        request: dict[str, Any] = {
+            "quasi_identifiers": ["age", "job"],
+            "target": "ill",
+            "k": 3,
+            "class_sensitive": False,
+        }
+        release(table(), method="kactus", ledger=book, despite_unchanged=True, **request)
         header, _, payload = next(book.glob("*.entry")).read_bytes().split(b"\n", 2)
     link = linked(json.loads(header), 0, FIRST, KEY)
     entry = plain(link.header) + b"\n" + link.mac.encode() + b"\n" + payload

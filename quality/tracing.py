@@ -54,8 +54,8 @@ class Traced:
     def touching(self, path: str, first: int, last: int) -> list[str]:
         """The tests that run some of the lines, quick ones first."""
         wanted = {(path, line) for line in range(first, last + 1)}
-        found = [test for test, lines in self.lines.items() if not wanted.isdisjoint(lines)]
-        return self._in_order(found)
+        tests = [test for test, lines in self.lines.items() if not wanted.isdisjoint(lines)]
+        return self._in_order(tests)
 
     def loading(self, path: str) -> list[str]:
         """The tests that run any line of a file, quick ones first."""
@@ -142,11 +142,11 @@ def main(argv: Sequence[str]) -> int:
         lines = plugin.with_processes()
     files = sorted({name for seen in lines.values() for name, _ in seen})
     number = {name: place for place, name in enumerate(files)}
-    told = {test: sorted((number[name], line) for name, line in seen) for test, seen in lines.items()}
+    places = {test: sorted((number[name], line) for name, line in seen) for test, seen in lines.items()}
     failed = [test for test, seconds in plugin.seconds.items() if seconds == float("inf")]
     for test in failed:
-        del told[test], plugin.seconds[test]
-    data = {"files": files, "lines": told, "seconds": plugin.seconds}
+        del places[test], plugin.seconds[test]
+    data = {"files": files, "lines": places, "seconds": plugin.seconds}
     Path(file).write_text(json.dumps(data), encoding="utf-8")
     return 0
 

@@ -79,11 +79,11 @@ def _quotes(error: BaseException, path: Path) -> bool:
         with suppress(OSError, EOFError, zlib.error):
             data = gzip.decompress(data)
     head = data[:4096].replace(b"\0", b"").decode("latin-1").splitlines()
-    return any(found not in "".join(head[:1]) for found in CANARY.findall(shown))
+    return any(match not in "".join(head[:1]) for match in CANARY.findall(shown))
 
 
 def _most_held() -> int:
     with suppress(OSError):
-        found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
-        return int(found[1]) << 10 if found else 0
+        match = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+        return int(match[1]) << 10 if match else 0
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10

@@ -28,18 +28,18 @@ def main(name: str, folder: str, *numbers: str) -> None:
         return
     seed, first, last = map(int, numbers)
     seeds = valid_files(place)
-    told = _be_quiet()
+    replies = _be_quiet()
     with TemporaryDirectory(prefix="incrowd-fuzz-") as scratch:
         for valid in seeds:
             reader.read(_put(scratch, valid.ending, valid.data))
         for case in range(first, last):
-            os.write(told, f"{case}\n".encode())
+            os.write(replies, f"{case}\n".encode())
             path = _put(scratch, *damaged(reader, seeds, seed, case))
             _limit(MOST_SECONDS)
             trouble = judge(reader, path)
             _limit(0)
             if trouble:
-                os.write(told, f"{case} {trouble}\n".encode())
+                os.write(replies, f"{case} {trouble}\n".encode())
 
 
 def _limit(seconds: float) -> None:
@@ -64,12 +64,12 @@ def _be_quiet() -> int:
 
     Gives the descriptor of what was standard output.
     """
-    told, nowhere = os.dup(1), os.open(os.devnull, os.O_RDWR)
+    replies, nowhere = os.dup(1), os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.environ["INCROWD_DEBUG"] = "1"
-    return told
+    return replies
 
 
 if __name__ == "__main__":

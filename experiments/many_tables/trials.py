@@ -17,17 +17,16 @@ import numpy.typing as npt
 from experiments.many_tables.tables import ROWS, SEED, TABLES, subject_of
 from incrowd.attacks.membership import advantage
 from incrowd.comparisons.choices import UNPROTECTED, Choice
+from incrowd.comparisons.comparison import digest_of
 from incrowd.comparisons.feeding import Feeding, feed_release, feed_unprotected
 from incrowd.comparisons.learners.catalog import find_learner
 from incrowd.comparisons.learners.learner import Examples, predicted
 from incrowd.comparisons.protocol import FiveByTwo, RowSplit, seed_of
 from incrowd.comparisons.releasing import Made, release_rows
-from incrowd.comparisons.results import digest_of
 from incrowd.comparisons.scores import quality
 from incrowd.comparisons.subject import Subject
 from incrowd.errors import CannotRunError, IncrowdError
-from incrowd.risk.boxes import read_released
-from incrowd.risk.guessing import guess_from_release
+from incrowd.risk.boxes import guess_from_release, read_released
 from incrowd.vocabulary.certificates import version
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.requirements.words import asked_for

@@ -24,7 +24,7 @@ from experiments.reproduce.tdr import TDR
 from incrowd.cli.compare import watched
 from incrowd.cli.shared import Json, print_json
 from incrowd.comparisons.choices import listed
-from incrowd.comparisons.results import Results
+from incrowd.comparisons.comparison import Results
 from incrowd.comparisons.run import Watcher
 from incrowd.comparisons.workers import in_words
 from incrowd.drawing.wording import counted

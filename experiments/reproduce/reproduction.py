@@ -14,7 +14,7 @@ from experiments.reproduce.evidence import Cell, Evidence
 from experiments.reproduce.experiment import Experiment, Part, Point, Verdict
 from experiments.reproduce.page import page_of
 from experiments.reproduce.preparing import Options, Prepared
-from incrowd.comparisons.results import as_frame
+from incrowd.comparisons.comparison import as_frame
 from incrowd.comparisons.trial import Setup
 from incrowd.drawing.svg import standalone
 from incrowd.tables.publishing.staging import staged

@@ -12,7 +12,7 @@ from experiments.reproduce.evidence import Cell, Printed, flagged, printed_cells
 from experiments.reproduce.experiment import Case, Part
 from experiments.reproduce.preparing import Bench, Prepared
 from experiments.reproduce.reproduction import Reproduction
-from incrowd.comparisons.results import Results, digest_of, fingerprints, opened
+from incrowd.comparisons.comparison import Results, digest_of, fingerprints, opened
 from incrowd.comparisons.run import Step, Watcher
 from incrowd.comparisons.trial import DONE, Result, Trial, learners_of
 from incrowd.comparisons.workers import STARTUP, Cost, measure_cost, run_trials

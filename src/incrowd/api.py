@@ -21,7 +21,7 @@ from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.tables.reading.source import Source
-from incrowd.tables.recipe import asked_recipe
+from incrowd.tables.recipe import recipe_of
 from incrowd.vocabulary.option import described
 from incrowd.vocabulary.resources import Clock
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
@@ -143,7 +143,7 @@ def release(
         options = {**options, "person": options["key_column"], "keep_link": True}
     job = Job(
         query_of(table) or table,  # an address is not kept as text
-        asked_recipe(options),
+        recipe_of(options),
         Targets.at(options.get("to"), outputs),
         recipe_path=Path(recipe) if isinstance(recipe, str | Path) else None,
         clock=Clock(progress) if progress else Clock(),

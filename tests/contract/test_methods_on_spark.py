@@ -15,7 +15,8 @@ from incrowd.methods.catalog import METHODS, make_method
 from incrowd.releases.job import Job
 from incrowd.releases.pipeline import plan_of
 from incrowd.rows.blocks.drafting import Drafting, settle_blocks
-from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks, stacked
+from incrowd.rows.blocks.held import LocalBlocks
+from incrowd.rows.blocks.population import BlockedPopulation, stacked
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.spark import held
 from incrowd.rows.spark.session import EXACT, set_for_a_while, unpacked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from faults.planting import MEMORY, plant
-from incrowd.vocabulary.coarsening import TOP, YEAR, ZIP3, Coarsening
+from incrowd.vocabulary.column_rules import TOP, YEAR, ZIP3, Coarsening
 
 COARSER = {MEMORY: "incrowd.tables.reading.coarsen:coarser"}
 RULES = "age=top-60 born=year zip=zip3"

@@ -202,13 +202,13 @@ def combinations_are_named_that_fewer_have_than_was_asked(original, kind, after,
     return original(kind, after, before, cuts, 6)
 
 
-@plant("incrowd.releases.told:_drawn", (MEMORY,), method="kactus", form="counts", joint=True)
+@plant("incrowd.releases.verification_request:_drawn", (MEMORY,), method="kactus", form="counts", joint=True)
 def an_attribute_is_counted_together_with_two_others_apart(original, job, bins, joint):
     """An attribute is announced in two sets that are counted together."""
     return original(job, bins, [*joint, (joint[0][0], "age")])
 
 
-@plant("incrowd.releases.told:_drawn", (MEMORY,), method="kactus", form="counts", joint=True)
+@plant("incrowd.releases.verification_request:_drawn", (MEMORY,), method="kactus", form="counts", joint=True)
 def nobody_is_told_what_is_counted_together(original, job, bins, joint):
     """Attributes that are counted together are not announced."""
     return original(job, bins, [])

@@ -10,8 +10,8 @@ import pytest
 
 import incrowd
 from incrowd.errors import IncrowdError
-from incrowd.verification.person_counts import recount_persons
-from incrowd.verification.pseudonyms import person_pseudonym_checks
+from incrowd.verification.class_sizes import recount_persons
+from incrowd.verification.histories import person_pseudonym_checks
 from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity

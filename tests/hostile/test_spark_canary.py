@@ -11,7 +11,6 @@ import pytest
 
 from incrowd.errors import OutputError, SchemaError, VerificationError
 from incrowd.rows.spark import checking, held
-from incrowd.rows.spark.checking import _compare
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.resources import Clock
 from support.spark_session import local_session, spark_release
@@ -165,6 +164,8 @@ def test_an_interrupt_leaves_nothing(spark, path, tmp_path, monkeypatch):
 def swapped(request, expected, salt, everybody, written, original):
     """What the comparison finds if two cells of the file had changed places."""
     import pyarrow as pa
+
+    from incrowd.rows.spark.checking import _compare  # as executors have it
 
     column = written["note"].to_pylist()
     other = next(place for place, cell in enumerate(column) if cell != column[0])

@@ -15,7 +15,6 @@ SOURCE = ROOT / "src" / "incrowd"
 ROOMS = (
     "errors",
     "optional",
-    "plugins",
     "drawing",
     "vocabulary",
     "measures",

@@ -9,9 +9,8 @@ import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.models.induction.attributes import Categories
 from incrowd.models.induction.growing import Growth
-from incrowd.models.induction.induction import SpanRequirement
+from incrowd.models.induction.induction import Categories, SpanRequirement
 from incrowd.models.induction.kadet import KAdet, publish, reached_nodes
 from incrowd.models.induction.spans import InductionTable
 from incrowd.models.published_tree import PublishedTree

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_kadet import asked, possible, reached_nodes, with_split
 
 from incrowd.errors import ParameterError, RequirementError
-from incrowd.models.equivalent_table import to_table
+from incrowd.models.exports import to_table
 from incrowd.models.induction.growing import Growth
 from incrowd.models.induction.kadet import publish
 from incrowd.models.induction.spans import InductionTable, SpanOwners
@@ -288,11 +288,11 @@ def encoded(frame):
     from incrowd.tables.reading.encode import encode
     from incrowd.tables.reading.persons import owners_of
     from incrowd.tables.reading.read import read
-    from incrowd.tables.recipe import asked_recipe
+    from incrowd.tables.recipe import recipe_of
     from incrowd.tables.roles import settle_schema
 
     source = read(frame)
-    recipe = asked_recipe({"quasi_identifiers": ["region", "age"], "target": "state", "person": "patient"})
+    recipe = recipe_of({"quasi_identifiers": ["region", "age"], "target": "state", "person": "patient"})
     schema, _ = settle_schema(source, recipe)
     table, _ = encode(source, schema, ["region", "age", "state"])
     return table, owners_of(source, Persons("patient")).codes.astype(np.int64)

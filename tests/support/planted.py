@@ -16,8 +16,8 @@ import polars as pl
 
 from incrowd.attacks.again import Again
 from incrowd.attacks.opening import AttackRequest, open_scene
-from incrowd.attacks.row_order import SEEDS
 from incrowd.attacks.scene import HiddenCells, Scene
+from incrowd.attacks.traces import SEEDS
 from incrowd.vocabulary.counts_text import write_counts
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.requirement import KAnonymity

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from incrowd.plugins import plugins
+from incrowd.optional import plugins
 
 
 def put_package(

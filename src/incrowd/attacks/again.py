@@ -121,8 +121,8 @@ def _certified_method(certificate: Mapping[str, Any], requirement: Requirement, 
     used: Iterable[str] = certificate.get("hierarchies", ())
     if not certificate or any(name in schema and schema[name].hierarchy is None for name in used):
         return None
-    made = certificate["method"]
-    return _as_described(made["name"], requirement, dict(made["parameters"]))
+    method = certificate["method"]
+    return _as_described(method["name"], requirement, dict(method["parameters"]))
 
 
 def _as_described(method: str, requirement: Requirement, parameters: dict[str, Any]) -> Again | None:

@@ -1,7 +1,7 @@
 """The one list of attacks. The command line, the report and the tests find them here.
 
 To add an attack: write its function in this folder and enter it below. Those of other packages are run where they are
-named: by their entry points (:mod:`incrowd.plugins`), or as an :class:`Attack` that is passed.
+named: by their entry points (:mod:`incrowd.optional`), or as an :class:`Attack` that is passed.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Attack:
         """Who made it."""
         if isinstance(self.home, str):
             return OWN
-        from incrowd.plugins import package_of
+        from incrowd.optional import package_of
 
         return package_of(self.home)
 
     def run(self, scene: Scene) -> Finding:
-        """Attack; raises :class:`incrowd.attacks.attack.CannotRunError` where something is not on the table.
+        """Attack; raises :class:`incrowd.errors.CannotRunError` where something is not on the table.
 
         Why one from elsewhere does not run is told by what it needs: its own words may quote a cell.
         """
@@ -90,7 +90,7 @@ ATTACKS = {
         ),
         Attack(
             "singling out",
-            "singling_out.singling_out",
+            "numbers.singling_out",
             "Says 'in the box of this class and at the edge of its interval', and hopes that one person fits.",
             "quasi-identifiers that are numbers, released as intervals",
         ),
@@ -120,25 +120,25 @@ ATTACKS = {
         ),
         Attack(
             "mean of a group",
-            "group_mean.mean_of_a_group",
+            "numbers.mean_of_a_group",
             "Knows the numbers of all other members of a class and solves its mean for the last one.",
             "a release that shows means; how it was made",
         ),
         Attack(
             "composition",
-            "composition.composition",
+            "two_releases.composition",
             "Finds a person's class in two releases and keeps the sensitive values that occur in both.",
             "a sensitive column; how the release was made",
         ),
         Attack(
             "sequential releases",
-            "composition.sequential_releases",
+            "two_releases.sequential_releases",
             "Crosses a person's classes in an earlier and a later release, and looks how few people are in both.",
             "earlier releases, or how the release was made",
         ),
         Attack(
             "differencing",
-            "differencing.differencing",
+            "two_releases.differencing",
             "Compares the release of a table with one made after a person left, and reads off who that was.",
             "how the release was made",
         ),
@@ -156,13 +156,13 @@ ATTACKS = {
         ),
         Attack(
             "seed re-run",
-            "row_order.seed_rerun",
+            "traces.seed_rerun",
             "Shuffles and releases again with the seeds that people use, and looks whether the release comes out.",
             "nothing more than the release and the original; how it was made, to release again",
         ),
         Attack(
             "tree reconstruction",
-            "tree_reconstruction.tree_reconstruction",
+            "minimality.tree_reconstruction",
             "Subtracts the counts of a published tree from each other until small groups are left.",
             "a published model, supplied with the release",
         ),
@@ -180,13 +180,13 @@ ATTACKS = {
         ),
         Attack(
             "suppression pattern",
-            "suppression_pattern.suppression_pattern",
+            "traces.suppression_pattern",
             "Withholds cells again for each value the confidential one may have, and compares the patterns.",
             "the confidential cells, and the method that hid them",
         ),
         Attack(
             "row order",
-            "row_order.row_order",
+            "traces.row_order",
             "Looks at the place of the release where a person stands in the original.",
             "nothing more than the release and the original",
         ),
@@ -204,37 +204,37 @@ ATTACKS = {
         ),
         Attack(
             "link by static columns",
-            "several_rows.link_by_static",
+            "persons.link_by_static",
             "Takes rows for one person's that are equal in unchanged columns which do not change within persons.",
             f"{_PERSONS} unchanged columns that do not change within persons",
         ),
         Attack(
             "intersection",
-            "several_rows.intersection",
+            "persons.intersection",
             "Finds the classes of several rows of a person and keeps the sensitive values that occur in all of them.",
             f"{_PERSONS} a sensitive column that does not change within persons",
         ),
         Attack(
             "heavy person",
-            "several_rows.heavy_person",
+            "persons.heavy_person",
             "Takes the value that most rows of a class have for that of the person with most of its rows.",
             f"{_PERSONS} a sensitive column",
         ),
         Attack(
             "number of rows",
-            "histories.number_of_rows",
+            "persons.number_of_rows",
             "Knows how many rows a person has, and looks for the pseudonyms with as many.",
             f"{_PERSONS} pseudonyms that link a person's rows",
         ),
         Attack(
             "one more row",
-            "histories.one_more_row",
+            "persons.one_more_row",
             "Knows one row of a person more than the release was made for.",
             f"{_PERSONS} a release for attackers who know at most so many rows",
         ),
         Attack(
             "pseudonym order",
-            "histories.pseudonym_order",
+            "persons.pseudonym_order",
             "Sorts the pseudonyms and looks whether that is the order of the keys, or of the table.",
             f"{_PERSONS} pseudonyms, and which is whose",
         ),
@@ -255,7 +255,7 @@ def _find(named: str | Attack) -> Attack:
     known = {_simple(each): entry for each, entry in ATTACKS.items()}
     if _simple(named) in known:
         return known[_simple(named)]
-    from incrowd.plugins import find_plugin, plugins
+    from incrowd.optional import find_plugin, plugins
 
     word = next((plugin.name for plugin in plugins("attacks") if _simple(plugin.name) == _simple(named)), named)
     if (plugin := find_plugin("attacks", word)) is not None:

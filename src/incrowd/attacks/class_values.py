@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
-from incrowd.attacks.measuring import Floats, ratio_interval, share_interval
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding, Floats, ratio_interval, share_interval
 from incrowd.attacks.scene import Scene
 from incrowd.drawing.wording import counted
 from incrowd.risk.boxes import Released, histogram

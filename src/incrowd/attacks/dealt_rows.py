@@ -30,8 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
-from incrowd.attacks.measuring import difference_interval, share_interval
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding, difference_interval, share_interval
 from incrowd.attacks.membership import HALF_A_POINT
 from incrowd.attacks.scene import SMALLEST, Scene
 from incrowd.errors import CannotRunError

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
-from incrowd.attacks.measuring import Floats, Interval, area, area_interval, difference_interval
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding, Floats, Interval, area, area_interval, difference_interval
 from incrowd.attacks.scene import SMALLEST, Scene
 from incrowd.comparisons.protocol import seed_of
 from incrowd.errors import CannotRunError
-from incrowd.risk.boxes import Released
-from incrowd.risk.guessing import Guesses, guess_from_original, guess_from_release
+from incrowd.risk.boxes import Guesses, Released, guess_from_original, guess_from_release
 from incrowd.vocabulary.encoded_table import EncodedTable
 
 HALF_A_POINT = 0.005

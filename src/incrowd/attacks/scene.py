@@ -209,9 +209,9 @@ class Scene:
         ]
         return self.recipe.release(others, pl.DataFrame(columns), self.schema, seed_of(self.seed, what))
 
-    def read(self, made: Made) -> Released:
+    def read(self, release: Made) -> Released:
         """A release that was made for an attack, as an attacker reads it."""
-        return read_released(made.draft.frame, self.table, self.schema)
+        return read_released(release.draft.frame, self.table, self.schema)
 
     @cached_property
     def split(self) -> SceneSplit:
@@ -233,8 +233,8 @@ class Scene:
         """A release with the original row of each released row: this one if that is known, else one made again."""
         if self.origin is not None:
             return Traced(self.release, self.released, self.origin)
-        made = self.made(np.arange(self.table.height), "again")
-        return Traced(made.draft.frame, self.read(made), made.draft.origin, made.plan.levelled)
+        release = self.made(np.arange(self.table.height), "again")
+        return Traced(release.draft.frame, self.read(release), release.draft.origin, release.plan.levelled)
 
     @cached_property
     def owned(self) -> tuple[Released, Ints | None]:

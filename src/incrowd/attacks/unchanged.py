@@ -23,8 +23,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
-from incrowd.attacks.measuring import share_interval
+from incrowd.attacks.attack import LEAK, NO_LEAK, Finding, share_interval
 from incrowd.attacks.scene import Scene, Traced
 from incrowd.drawing.wording import listed
 from incrowd.errors import CannotRunError

@@ -72,7 +72,7 @@ def attack(
 
 
 def _write(attacks: AttackReport, release: Path, to: Path, replace: bool) -> None:
-    from incrowd.attacks.page import report_page
+    from incrowd.attacks.run import report_page
     from incrowd.tables.publishing.staging import staged
 
     with staged(to, replace=replace) as hidden:
@@ -96,7 +96,7 @@ def _print(attacks: AttackReport) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from incrowd.attacks.page import MARKS
+    from incrowd.attacks.run import MARKS
     from incrowd.drawing.wording import plain
 
     styles = {"leak": "bold red", "no leak found": "green", "not run": "yellow"}

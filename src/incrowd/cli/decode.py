@@ -50,14 +50,14 @@ def decode(
         groups=groups,
         hierarchies=hierarchies_in(hierarchies) if hierarchies else None,
     )
-    made = pl.DataFrame(pl.from_arrow(decoded_table(received, deals=deals, seed=seed)))
+    frame = pl.DataFrame(pl.from_arrow(decoded_table(received, deals=deals, seed=seed)))
     with staged(target, replace=replace) as hidden:
         if form.kind == "parquet":
-            made.write_parquet(hidden, compression="zstd", metadata=METADATA)
+            frame.write_parquet(hidden, compression="zstd", metadata=METADATA)
         else:
-            write_table(made, hidden, form)
-    times = made.height // max(1, received.opened.table.num_rows)
+            write_table(frame, hidden, form)
+    times = frame.height // max(1, received.opened.table.num_rows)
     typer.echo(
-        f"{made.height:,} rows, {times} deal{'s' if times > 1 else ''} with weights of 1/{times}: {target}. Values are "
-        "dealt at random within groups; this table does not carry the guarantee of the release."
+        f"{frame.height:,} rows, {times} deal{'s' if times > 1 else ''} with weights of 1/{times}: {target}. Values "
+        "are dealt at random within groups; this table does not carry the guarantee of the release."
     )

@@ -63,7 +63,7 @@ def demo(
     if table_only:
         return
     with progress() as show:
-        made = release(
+        outcome = release(
             table,
             recipe=Recipe(private=scene.table.columns),
             **scene.columns,
@@ -81,7 +81,7 @@ def demo(
         "report": str(outputs.report),
         "plan (private)": str(outputs.plan),
     }
-    print_summary(made.report, console, files)
+    print_summary(outcome.report, console, files)
     again = check_release(to)
     recounted = sum(one.standing is StatementStanding.HOLDS for one in again.statements)
     console.print(f"\nincrowd verify {to}: {recounted} statements of its certificate hold", highlight=False)

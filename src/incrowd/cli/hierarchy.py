@@ -58,16 +58,16 @@ def draft(
         show_stage("grouping")
         columns = encoded_columns(source, column, *([target] if target else []))
         cuts = _edges(edges, columns[0].type == "date")
-        made = draft_hierarchy(columns[0], columns[1] if target else None, kind=kind, bins=bins, edges=cuts)
+        hierarchy = draft_hierarchy(columns[0], columns[1] if target else None, kind=kind, bins=bins, edges=cuts)
     if to:
-        _write(made, to, replace)
+        _write(hierarchy, to, replace)
     if json:
-        print_json({**_facts(made, made.notices), "hierarchy": made.to_json()})
+        print_json({**_facts(hierarchy, hierarchy.notices), "hierarchy": hierarchy.to_json()})
     elif to:
-        _tell(made, made.notices)
+        _tell(hierarchy, hierarchy.notices)
         typer.echo(f"Written to {to}. Look at it: incrowd hierarchy show {to}")
     else:
-        typer.echo(format_compact(made), nl=False)
+        typer.echo(format_compact(hierarchy), nl=False)
 
 
 @hierarchy_app.command()
@@ -135,11 +135,11 @@ def _edges(text: str | None, dates: bool) -> list[float] | None:
     return known
 
 
-def _write(made: Hierarchy, to: Path, replace: bool) -> None:
+def _write(hierarchy: Hierarchy, to: Path, replace: bool) -> None:
     from incrowd.tables.hierarchies.read import hierarchy_text
     from incrowd.tables.publishing.staging import staged
 
-    text = hierarchy_text(made, to)
+    text = hierarchy_text(hierarchy, to)
     with staged(to, replace=replace) as hidden:
         hidden.write_text(text, encoding="utf-8", newline="")
 

@@ -118,8 +118,8 @@ def upgrade(
     with _open(book, ledger_key) as opened:
         for file in table:
             source = _read(file, reading)
-            made = upgraded(opened, table_of(source, opened.key, (), names(identifiers or "")))
-            typer.echo(f"{file.name}: {len(made)} of the releases of version 1 are of this table")
+            count = upgraded(opened, table_of(source, opened.key, (), names(identifiers or "")))
+            typer.echo(f"{file.name}: {len(count)} of the releases of version 1 are of this table")
         typer.echo(f"{len(pending(opened))} releases of version 1 are left")
 
 

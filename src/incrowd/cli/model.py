@@ -28,25 +28,25 @@ def model(file: File, *, json: Json = False, **options: Any) -> None:
 
     options["reading"] = part(Reading, options)
     with progress(json) as show:
-        made = publish_model(file, progress=show, **part(ModelOptions, options))
+        model = publish_model(file, progress=show, **part(ModelOptions, options))
     to, drawing, pmml = (options[name] for name in ("to", "plot", "pmml"))
     files = {"model": to, "certificate": ModelFiles(to).certificate, "drawing": drawing, "PMML": pmml}
     written = {what: str(path) for what, path in files.items() if path}
     if json:
-        print_json({"files": written, "certificate": made.certificate, "seconds": dict(made.seconds)})
+        print_json({"files": written, "certificate": model.certificate, "seconds": dict(model.seconds)})
         return
     from rich.console import Console
 
-    _screen(made, file.name).show(Console(), written)
+    _screen(model, file.name).show(Console(), written)
 
 
-def _screen(made: Published, source: str) -> Screen:
+def _screen(published: Published, source: str) -> Screen:
     """The model for a terminal."""
     from incrowd.drawing.wording import Tone, counted
     from incrowd.models.exports import export_text
     from incrowd.report.terminal import Screen
 
-    model, checks = made.model, made.verdict.checks
+    model, checks = published.model, published.verdict.checks
     leaves = sum(node.is_leaf for node in model.tree.nodes)
     entries = {
         "method": f"kadet, {counted(leaves, 'leaf') if leaves == 1 else f'{leaves:,} leaves'}",
@@ -62,5 +62,5 @@ def _screen(made: Published, source: str) -> Screen:
         (f"{counted(len(checks), 'check')} of the file against the table passed",),
         entries,
         tuple(export_text(model, max_depth=DEPTH).splitlines()[:-1]),
-        made.notices,
+        published.notices,
     )

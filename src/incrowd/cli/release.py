@@ -40,7 +40,7 @@ def release(
         options["with_table"] = table_at(options["with_table"])
     outputs = Outputs(**part(Outputs, options))
     with progress(json) as show:
-        made = make(
+        outcome = make(
             table_at(file, table, query),
             outputs=outputs,
             measuring=Measuring(**part(Measuring, options)),
@@ -49,7 +49,7 @@ def release(
             progress=show,
             **part(ReleaseOptions, options),
         )
-    _tell(made, _files(where, outputs), json)
+    _tell(outcome, _files(where, outputs), json)
 
 
 def class_sensitive(options: dict[str, Any]) -> bool | None:
@@ -59,9 +59,9 @@ def class_sensitive(options: dict[str, Any]) -> bool | None:
     """
     answer, target = options["class_sensitive"], options["target"]
     if answer is None and (options["recipe"] or options["preset"]):
-        from incrowd.tables.recipe import asked_recipe
+        from incrowd.tables.recipe import recipe_of
 
-        read = asked_recipe({"recipe": options["recipe"], "preset": options["preset"]})
+        read = recipe_of({"recipe": options["recipe"], "preset": options["preset"]})
         answer, target = read.class_sensitive, target or read.target
     if answer is not None or target is None:
         return answer  # type: ignore[no-any-return]
@@ -92,19 +92,19 @@ def _files(release: Any, outputs: Outputs) -> dict[str, str]:
     return {what: str(path) for what, path in files.items() if path}
 
 
-def _tell(made: Release, written: dict[str, str], json: bool) -> None:
+def _tell(outcome: Release, written: dict[str, str], json: bool) -> None:
     """The summary, or the same for machines."""
-    if "groups" in made.certificate["output"] and made.path is not None:
+    if "groups" in outcome.certificate["output"] and outcome.path is not None:
         from incrowd.vocabulary.forms import groups_path
 
-        written = {"release": written["release"], "groups": str(groups_path(made.path)), **written}
-    if made.events is not None and made.events.path is not None:
-        _tell(made.events, _files(made.events.path, Outputs(report=written.pop("report", None))), json)
+        written = {"release": written["release"], "groups": str(groups_path(outcome.path)), **written}
+    if outcome.events is not None and outcome.events.path is not None:
+        _tell(outcome.events, _files(outcome.events.path, Outputs(report=written.pop("report", None))), json)
     if json:
-        print_json({"files": written, "certificate": made.certificate, "seconds": made.report.seconds})
+        print_json({"files": written, "certificate": outcome.certificate, "seconds": outcome.report.seconds})
         return
     from rich.console import Console
 
     from incrowd.report.terminal import print_summary
 
-    print_summary(made.report, Console(), written)
+    print_summary(outcome.report, Console(), written)

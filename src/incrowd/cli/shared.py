@@ -75,7 +75,7 @@ def print_json(data: object) -> None:
 
 def plugged(kind: str, own: Collection[str], entry_of: Callable[[Any], T]) -> dict[str, T]:
     """What other packages add, by name; what is wrong with the rest is said beside it."""
-    from incrowd.plugins import usable
+    from incrowd.optional import usable
 
     entries, problems = usable(kind, own, entry_of)
     for problem in problems:

@@ -40,7 +40,7 @@ TESTED, MOST_REPETITIONS = 10_000, 5
 class MethodChoice:
     """What was asked and chosen, among what, and why. ``reached`` has those tried to the end, the best first."""
 
-    asked: Recipe
+    recipe: Recipe
     choice: Choice
     among: tuple[str, ...]
     untried: tuple[str, ...]
@@ -84,7 +84,7 @@ class MethodChoice:
 def choose(
     subject: Subject,
     candidates: Sequence[Choice],
-    asked: Recipe,
+    recipe: Recipe,
     auto: Auto,
     seed: int,
     tell: Callable[[str], None] = lambda _: None,
@@ -96,7 +96,7 @@ def choose(
     RequirementError
         If no candidate can release the parts of the table that are learned from.
     """
-    search = _Search.of(subject, asked, auto, seed, tell)
+    search = _Search.of(subject, recipe, auto, seed, tell)
     search.run((Choice.of(UNPROTECTED), *candidates), repetition=0)
     for repetition in range(1, search.repetitions):
         names = [name for name, _ in search.reached()[:FINALISTS]]
@@ -121,14 +121,14 @@ class _Search:
     cut_short: bool = False
 
     @classmethod
-    def of(cls, subject: Subject, asked: Recipe, auto: Auto, seed: int, tell: Callable[[str], None]) -> _Search:
+    def of(cls, subject: Subject, recipe: Recipe, auto: Auto, seed: int, tell: Callable[[str], None]) -> _Search:
         measure, learners = find_measure(auto.measure), learner_names(auto.learners)
         subject = _drawn(subject, seed)
         repetitions = min(MOST_REPETITIONS, max(1, -(-TESTED // subject.table.height)))
         protocol = KFold(FOLDS, stratified=True, repetitions=repetitions)
-        setup = Setup(protocol, seed=seed, asked=asked, own=own_learners(auto.learners), attacked=False)
+        setup = Setup(protocol, seed=seed, recipe=recipe, own=own_learners(auto.learners), attacked=False)
         until = monotonic() + auto.seconds
-        return cls(Laboratory(subject, setup), asked.k, learners, measure, until, tell, [])
+        return cls(Laboratory(subject, setup), recipe.k, learners, measure, until, tell, [])
 
     @property
     def repetitions(self) -> int:
@@ -181,7 +181,7 @@ class _Search:
         whole = Summary.of([one for one in self.results if one.method == UNPROTECTED], self.measure)
         cells = [cell for learner in self.learners if (cell := whole.unprotected(learner)) is not None]
         return MethodChoice(
-            asked=self.laboratory.setup.asked,
+            recipe=self.laboratory.setup.recipe,
             choice=next(one for one in candidates if str(one) == reached[0][0]),
             among=tuple(map(str, candidates)),
             untried=tuple(str(one) for one in candidates if str(one) not in tried),

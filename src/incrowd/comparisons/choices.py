@@ -208,3 +208,11 @@ def listed(text: str) -> list[str]:
         else:
             entries[-1] += letter
     return [entry.strip() for entry in entries if entry.strip()]
+
+
+KS = (5, 20, 100)
+
+
+def possible_ks(people: int) -> tuple[int, ...]:
+    """The usual k, as far as so many rows, or persons, make at least two groups."""
+    return tuple(k for k in KS if 2 * k <= people) or (max(2, people // 2),)

@@ -12,7 +12,7 @@ import polars as pl
 from incrowd.comparisons.feeding import Parts
 from incrowd.errors import RequirementError, VerificationError
 from incrowd.methods.catalog import MethodOrName, make_method
-from incrowd.methods.histories.supports import smallest_support
+from incrowd.methods.histories.known_rows import smallest_support
 from incrowd.methods.limits import decide_within
 from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.models.induction.kadet import KAdet

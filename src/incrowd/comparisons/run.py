@@ -15,12 +15,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Unpack
 
-from incrowd.comparisons.choices import Choice, choices, compared_methods, learner_names, own_learners
-from incrowd.comparisons.comparison import Comparison
+from incrowd.comparisons.choices import Choice, choices, compared_methods, learner_names, own_learners, possible_ks
+from incrowd.comparisons.comparison import Comparison, Results, digest_of, fingerprints, opened
 from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.protocol import FiveByTwo, Protocol, find_protocol, protocol_by
 from incrowd.comparisons.recommend import laboratory_by_rows, trials_by_rows
-from incrowd.comparisons.results import Results, digest_of, fingerprints, opened
 from incrowd.comparisons.scores import ACCURACY, PERSON_ACCURACY, Measure, find_measure
 from incrowd.comparisons.subject import Subject, discretized, find_table, read_subject
 from incrowd.comparisons.trial import Laboratory, Result, Setup, Trial, learners_of
@@ -28,7 +27,7 @@ from incrowd.comparisons.workers import STARTUP, Cost, measure_cost, run_trials
 from incrowd.errors import ParameterError, guarded, named_option
 from incrowd.methods.catalog import MethodOrName
 from incrowd.tables.options import Wishes
-from incrowd.tables.recipe import Recipe, asked_recipe, beside_recipe
+from incrowd.tables.recipe import Recipe, beside_recipe, recipe_of
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import nearest, options_of
 from incrowd.vocabulary.persons import PersonOptions
@@ -38,7 +37,6 @@ from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
 _WISHES = tuple(one.name for one in options_of(Wishes))
 _PREFERENCES = ("weights", "at_most", "apart", "lose")
-KS = (5, 20, 100)
 LEARNERS = ("c45", "nb", "logistic")
 MOST_ROWS = 60_000
 BUDGET, AT_LEAST = 80.0, 0.3
@@ -225,12 +223,12 @@ def compare(
     >>> found.results.select("method", "k", "learner").rows()
     [('unprotected', 1, 'nb'), ('majority', 1, 'majority'), ('mondrian', 5, 'nb')]
     """
+    if wishes.keys() & {"with_table", "key_column"}:
+        raise ParameterError("A comparison is of one table. Leave with_table and key_column out.")
     if unknown := wishes.keys() - PersonsAndWishes.__annotations__.keys():
         options = {*inspect.signature(compare).parameters, *PersonsAndWishes.__annotations__} - {"wishes"}
         hint = nearest(min(unknown), {name: repr(name) for name in options})
         raise ParameterError(f"A comparison has no option {min(unknown)!r}.{hint} See help(incrowd.compare).")
-    if wishes.keys() & {"with_table", "key_column"}:
-        raise ParameterError("A comparison is of one table. Leave with_table and key_column out.")
     watch = progress or (lambda _step: None)
     named: dict[str, Any] = {"target": target, "quasi_identifiers": quasi_identifiers, "drop": drop}
     named |= {"ks": [ks] if isinstance(ks, int) else ks, "recipe": recipe, "hierarchies": hierarchies}
@@ -308,16 +306,16 @@ def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool
     protocol = protocol_by(question.protocol, subject.split_by)
     if question.measure == PERSON_ACCURACY.name and subject.persons is None:
         raise ParameterError(f"A mean over persons needs to know whose rows they are: {named_option(person='COLUMN')}.")
-    asked = asked_recipe({"target": subject.target, **question.wishes})  # type: ignore[typeddict-item]
+    recipe = recipe_of({"target": subject.target, **question.wishes})  # type: ignore[typeddict-item]
     setup = Setup(
         protocol or FiveByTwo(1, stratified=True),
         question.feeding,
         question.seed,
         question.discretize,
-        asked,
+        recipe,
         own_learners(question.learners),
     )
-    subject = subject.asked_of(asked)
+    subject = subject.under(recipe)
     question.preferences.check_columns(subject.schema)
     trained = [split.train for split in Laboratory(subject, setup).splits.values()]
     people = min(len(rows) if subject.persons is None else subject.persons.take(rows).count for rows in trained)
@@ -372,11 +370,6 @@ def _results(prepared: Prepared, kept: Results, digest: str, watch: Watcher) -> 
             kept.add(wanted[trial.name][result.learner], result)
         clock.finished(trial)
     return [kept.by_fingerprint[mark] for trial in prepared.trials for mark in wanted[trial.name].values()]
-
-
-def possible_ks(people: int) -> tuple[int, ...]:
-    """The usual k, as far as so many rows, or persons, make at least two groups."""
-    return tuple(k for k in KS if 2 * k <= people) or (max(2, people // 2),)
 
 
 @dataclass(frozen=True, eq=False)

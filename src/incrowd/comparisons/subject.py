@@ -71,10 +71,10 @@ class Subject:
         """The person of each of these rows; None if rows are persons."""
         return None if self.persons is None else self.persons.take(rows).codes
 
-    def asked_of(self, asked: Recipe) -> Subject:
+    def under(self, recipe: Recipe) -> Subject:
         """The table with what a requirement is about: its sensitive columns, and the people it is about."""
-        schema = with_subjects(asked.requirement, self.schema)
-        people = read_population(asked.population, asked.requirement, schema, asked.reading)
+        schema = with_subjects(recipe.requirement, self.schema)
+        people = read_population(recipe.population, recipe.requirement, schema, recipe.reading)
         return replace(self, schema=schema, people=people)
 
     def take(self, rows: Rows) -> Subject:

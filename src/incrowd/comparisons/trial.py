@@ -24,8 +24,7 @@ from incrowd.comparisons.scores import quality
 from incrowd.comparisons.subject import Subject
 from incrowd.errors import CannotRunError, IncrowdError, ParameterError, VerificationError
 from incrowd.recipients.matrix import Codes, Numbers
-from incrowd.risk.boxes import read_released
-from incrowd.risk.guessing import advantage_of, guess_from_release
+from incrowd.risk.boxes import advantage_of, guess_from_release, read_released
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.forms import BY_CLASS, REDRAW
 from incrowd.vocabulary.requirement import KAnonymity, Requirement
@@ -60,7 +59,7 @@ class Setup:
     feeding: Feeding = field(default_factory=Feeding)  # how learners take released cells
     seed: int = 1  # of everything that is drawn
     discretize: str | None = None  # MDL cuts: "train" after the release, "before" on all rows, before the splits
-    asked: Recipe = field(default_factory=Recipe)  # what all releases keep beside k, weights and limits among it
+    recipe: Recipe = field(default_factory=Recipe)  # what all releases keep beside k, weights and limits among it
     own: tuple[Learner, ...] = ()  # learners that are passed, and not found by their names
     attacked: bool = True  # whether it is measured how well the class of members is guessed
     by_rows: bool = False  # rows are split although they are not persons: wrong, to see how wrong
@@ -71,16 +70,16 @@ class Setup:
 
     def requirement(self, k: int) -> Requirement:
         """What a release keeps, at this k."""
-        return replace(self.asked, k=k).requirement
+        return replace(self.recipe, k=k).requirement
 
     def stated(self) -> dict[str, Any]:
         """What is asked of all releases beside k, in words and numbers."""
-        asked, size = self.asked, KAnonymity(self.asked.k)
-        kept = [] if asked.requirement == size else [one for one in asked.requirement.promises if one != str(size)]
-        stated = {"require": kept, "rarest": asked.rarest, "form": asked.form}
-        redraw = {} if asked.redraw == REDRAW else {"redraw": asked.redraw}
-        bins = {} if asked.bins == BY_CLASS else {"bins": asked.bins}
-        return asked.preferences.stated() | {name: one for name, one in stated.items() if one} | redraw | bins
+        recipe, size = self.recipe, KAnonymity(self.recipe.k)
+        kept = [] if recipe.requirement == size else [one for one in recipe.requirement.promises if one != str(size)]
+        stated = {"require": kept, "rarest": recipe.rarest, "form": recipe.form}
+        redraw = {} if recipe.redraw == REDRAW else {"redraw": recipe.redraw}
+        bins = {} if recipe.bins == BY_CLASS else {"bins": recipe.bins}
+        return recipe.preferences.stated() | {name: one for name, one in stated.items() if one} | redraw | bins
 
 
 @dataclass(frozen=True)
@@ -199,36 +198,36 @@ class Laboratory:
             known = replace(known, released_rows=parts.train.height, cells_kept=1.0)
             train, test = feed_unprotected(parts)
         else:
-            made = release_rows(
+            release = release_rows(
                 parts.train,
                 self.subject.frame[split.train],
                 schema,
                 trial.choice.entry or trial.choice.method,
-                {"redraw": self.setup.asked.redraw, "bins": self.setup.asked.bins, **dict(trial.choice.parameters)},
+                {"redraw": self.setup.recipe.redraw, "bins": self.setup.recipe.bins, **dict(trial.choice.parameters)},
                 self.setup.requirement(trial.k),
                 self._seed("release", trial),
                 self.subject.people,
-                self.setup.asked.preferences,
+                self.setup.recipe.preferences,
                 owners=self.subject.owners(split.train),
-                rarest=self.setup.asked.rarest,
+                rarest=self.setup.recipe.rarest,
                 order=self.subject.order and self.subject.order.take(split.train),
             )
             spent = time.process_time() - begun
             known = replace(
-                _with_risk(blank, made.risk),
-                released_rows=made.draft.frame.height,
-                cells_kept=made.plan.share_of_cells_shown,
+                _with_risk(blank, release.risk),
+                released_rows=release.draft.frame.height,
+                cells_kept=release.plan.share_of_cells_shown,
                 release_seconds=spent,
-                class_advantage=self._advantage(made, split, trial),
+                class_advantage=self._advantage(release, split, trial),
             )
             unseen, seed = self.subject.frame[split.test], self._seed("feeding", trial)
-            plan, draft, feeding = made.plan, made.draft, self.setup.feeding
+            plan, draft, feeding = release.plan, release.draft, self.setup.feeding
             train, test = feed_release(parts, plan, draft, unseen, feeding, seed, trial.choice.entry)
         if self.setup.discretize == "train":
             train, test = discretize(train, test)
         return train, test, known
 
-    def _advantage(self, made: Made, split: RowSplit, trial: Trial) -> float | None:
+    def _advantage(self, release: Made, split: RowSplit, trial: Trial) -> float | None:
         """By how much the class of people of the release is guessed better than that of others; None if unknown."""
         if not self.setup.attacked:
             return None
@@ -237,7 +236,7 @@ class Laboratory:
         members, others = (self.subject.table.take(some) for some in rows)
         state = self._seed("forest", trial) % 2**31
         try:
-            released = read_released(made.draft.frame, self.subject.table, self.subject.schema)
+            released = read_released(release.draft.frame, self.subject.table, self.subject.schema)
             return advantage_of(*guess_from_release(released, members, others, self.subject.target, state))
         except CannotRunError:
             return None

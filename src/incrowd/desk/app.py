@@ -21,7 +21,7 @@ from incrowd.desk.jobs import LIVE, JobLine
 from incrowd.desk.project import Project, is_address, slug
 from incrowd.desk.recipes import with_roles_at_columns
 from incrowd.desk.security import Gate, Guard, RequestError, parse_form
-from incrowd.drawing.palette import page_style
+from incrowd.drawing.markup import page_style
 from incrowd.errors import IncrowdError
 from incrowd.vocabulary.plain_data import read_plain_yaml
 from incrowd.vocabulary.schema import Role

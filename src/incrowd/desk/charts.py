@@ -108,8 +108,8 @@ def _chart(all_: ComparedMethods, learner: str) -> Html:
     taken += [ChartBox(LEFT, up(value) - 2, WIDTH - RIGHT, up(value) + 2) for value in standard]
     labels = [(f"k={one.k}", at) for one, at in places.items()]
     parts += [words(label, at) for label, at in place_labels(labels, taken, room)]
-    told = "; ".join(f"{one.method} at k={one.k}: {_words(one, learner)}" for one in releases)
-    return chart(f"Accuracy of {learner} against average risk. {told}", parts, up)
+    description = "; ".join(f"{one.method} at k={one.k}: {_words(one, learner)}" for one in releases)
+    return chart(f"Accuracy of {learner} against average risk. {description}", parts, up)
 
 
 def _words(one: ComparedMethod, learner: str) -> str:

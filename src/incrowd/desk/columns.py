@@ -13,7 +13,7 @@ from incrowd.desk.project import HIERARCHIES, slug
 from incrowd.desk.security import RequestError
 from incrowd.desk.steps import READING
 from incrowd.errors import IncrowdError
-from incrowd.vocabulary.keying import KeyedColumns
+from incrowd.vocabulary.column_rules import KeyedColumns
 from incrowd.vocabulary.schema import KEYED, ColumnType, Role
 
 KEYING = declared([KeyedColumns], names=("shift_by", "shift_days"))

@@ -225,9 +225,9 @@ def check(question: dict[str, Any]) -> dict[str, Any]:
     from incrowd.releases.pipeline import hold, possible
     from incrowd.report.wording import grouped
     from incrowd.tables.databases.tables import query_of
-    from incrowd.tables.recipe import asked_recipe, parse_recipe
+    from incrowd.tables.recipe import parse_recipe, recipe_of
 
-    recipe = asked_recipe({"recipe": parse_recipe(question["text"], question["recipe"])})
+    recipe = recipe_of({"recipe": parse_recipe(question["text"], question["recipe"])})
     table = table_at(question["table"])
     job = Job(query_of(table) or table, recipe, Targets(), recipe_path=Path(question["recipe"]))
     with hold(job) as (settled, held, _):

@@ -16,7 +16,7 @@ from incrowd.desk.steps import checked, plain_release
 from incrowd.errors import IncrowdError, ParameterError
 from incrowd.tables.databases.tables import is_database_file
 from incrowd.tables.options import Book, Measuring, Outputs, Promise, Run
-from incrowd.vocabulary.keying import KeyedColumns
+from incrowd.vocabulary.column_rules import KeyedColumns
 from incrowd.vocabulary.option import Declared
 from incrowd.vocabulary.persons import SecondTable
 from incrowd.vocabulary.schema import KEYED, Role
@@ -162,11 +162,11 @@ def _recipe_of_both(visit: Visit, other: str, key: str) -> str:
     if (persons.get("reading") or {}) != (events.get("reading") or {}):
         raise ParameterError("Both tables must be read in the same way. Say so for each of them under “Data”.")
     columns = {**events["columns"], **persons["columns"], key: {"role": str(Role.PERSON)}}
-    asked = {name: value for name, value in persons.items() if name not in ("method", "parameters", "keep_link")}
+    recipe = {name: value for name, value in persons.items() if name not in ("method", "parameters", "keep_link")}
     if any(one.get("role") == Role.TARGET for one in events["columns"].values()):
-        asked["class_sensitive"] = events.get("class_sensitive")
+        recipe["class_sensitive"] = events.get("class_sensitive")
     name = "-with-".join(slug(visit.project.label(one).partition(".")[0]) for one in (visit.table, other))
-    return visit.project.save_beside(f"{name}.recipe.yaml", {**asked, "columns": columns, "keep_link": True})
+    return visit.project.save_beside(f"{name}.recipe.yaml", {**recipe, "columns": columns, "keep_link": True})
 
 
 PAGES = {("GET", "/release"): release, ("POST", "/release"): start_release, ("POST", "/key"): make_key}

@@ -58,9 +58,9 @@ async def demo(visit: Visit) -> Response:
 async def data(visit: Visit, written: FilledForm | None = None, error: str = "") -> Response:
     """How the table was read, and its first rows; of a database, which tables there are."""
     if is_database_file(visit.table) and not database_table(visit.table):
-        found = await visit.ask("tables") or {}
-        names, command = found.get("names"), ["inspect", f"{visit.project.word(visit.table)}?table=NAME"]
-        return visit.render("tables.html", names=names, error=found.get("message", ""), command=command)
+        tables = await visit.ask("tables") or {}
+        names, command = tables.get("names"), ["inspect", f"{visit.project.word(visit.table)}?table=NAME"]
+        return visit.render("tables.html", names=names, error=tables.get("message", ""), command=command)
     answer = await visit.facts()
     recipe, preview = visit.recipe(), None
     if answer is not None and "error" in answer:
@@ -201,8 +201,8 @@ async def check_promise(visit: Visit) -> Response:
     if written.errors:
         name, message = next(iter(written.errors.items()))
         return visit.json({"error": "ParameterError", "message": f"{name.replace('_', ' ').capitalize()}: {message}"})
-    asked = await checked(visit, changed(visit.recipe(), [*SIZE, *PROMISE], written))
-    return visit.json(asked["check"] or {"waiting": True})
+    answer = await checked(visit, changed(visit.recipe(), [*SIZE, *PROMISE], written))
+    return visit.json(answer["check"] or {"waiting": True})
 
 
 def _promise_choices(visit: Visit) -> dict[str, list[str]]:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from incrowd.drawing.markup import Html
+from incrowd.drawing.markup import PALETTE, SERIES, Html
 from incrowd.drawing.page import figure, page
-from incrowd.drawing.palette import PALETTE, SERIES
 from incrowd.drawing.svg import standalone
 from incrowd.errors import OutputError
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from incrowd.drawing.markup import Html, element, join, text
-from incrowd.drawing.palette import DARK, PALETTE, SCOPE, page_style
+from incrowd.drawing.markup import DARK, PALETTE, SCOPE, Html, element, join, page_style, text
 from incrowd.drawing.wording import Tone
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

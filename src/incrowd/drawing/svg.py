@@ -11,8 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from incrowd.drawing.markup import Html, element, join, text
-from incrowd.drawing.palette import SCOPE, SERIES, drawing_style
+from incrowd.drawing.markup import SCOPE, SERIES, Html, drawing_style, element, join, text
 from incrowd.drawing.wording import plain
 
 Point = tuple[float, float]

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from incrowd.errors import ParameterError, ValuesError, guarded
-from incrowd.estimators.arrays import (
+from incrowd.estimators.releasing import (
     column_type,
     frame_of,
     free_name,
@@ -27,8 +27,7 @@ from incrowd.estimators.arrays import (
     target_name,
     without_person,
 )
-from incrowd.models.equivalent_table import to_table
-from incrowd.models.exports import export_text, to_pmml
+from incrowd.models.exports import export_text, to_pmml, to_table
 from incrowd.models.induction.kadet import KAdet
 from incrowd.models.pipeline import ModelJob, run_model
 from incrowd.models.published_tree import PublishedTree
@@ -139,9 +138,9 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         recipe = self._recipe(frame, whose)
         if persons is not None and whose is not None:
             frame = frame.with_columns(persons.alias(whose))
-        made = guarded(run_model)(ModelJob(frame, recipe, self._method()))
-        self.model_ = _with_classes(made.model, self.classes_)
-        self.verdict_ = made.verdict
+        published = guarded(run_model)(ModelJob(frame, recipe, self._method()))
+        self.model_ = _with_classes(published.model, self.classes_)
+        self.verdict_ = published.verdict
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -176,7 +175,7 @@ class KAdetClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The training rows as the tree tells them apart, shuffled, with their classes.
 
         Every combination of public attributes is shared by k rows, or persons. See
-        :mod:`incrowd.models.equivalent_table`.
+        :mod:`incrowd.models.exports`.
         """
         table, origin = self._encoded(X, with_classes=column_or_1d(y)), self._frame(X, reset=False)[1]
         persons = persons_of(self, without_person(X, self.person)[1], person, table.height)

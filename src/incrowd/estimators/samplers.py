@@ -17,8 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from incrowd.api import show_new_rows
 from incrowd.errors import ParameterError
-from incrowd.estimators.arrays import free_name
-from incrowd.estimators.releasing import RELEASE_OPTIONS, Releasing
+from incrowd.estimators.releasing import RELEASE_OPTIONS, Releasing, free_name
 from incrowd.methods.catalog import MethodEntry, MethodOrName
 from incrowd.recipients.cells import word_of
 from incrowd.recipients.received import ReceivedRelease

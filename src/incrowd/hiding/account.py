@@ -22,7 +22,7 @@ from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.request import MOST_VALUES, HidingInput, HidingRequest
 from incrowd.hiding.secret import Status
 from incrowd.hiding.taxonomy import HIDDEN
-from incrowd.report.hiding_facts import CellFacts, Change, CostFacts, Guess, HidingFacts, PatternFacts
+from incrowd.report.hiding_report import CellFacts, Change, CostFacts, Guess, HidingFacts, PatternFacts
 from incrowd.tables.publishing.serialise import safe_name, write_pieces
 from incrowd.verification.hidden_cells import Withheld
 from incrowd.verification.inference import Inference

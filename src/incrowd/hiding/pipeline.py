@@ -26,8 +26,7 @@ from incrowd.hiding.options import HidingOptions
 from incrowd.hiding.planner import Cell, CellChange, HidingPlan, plan_hiding
 from incrowd.hiding.request import HidingInput, HidingRequest, read_input
 from incrowd.report.certificate import sha256_of
-from incrowd.report.hiding_facts import HidingFacts
-from incrowd.report.hiding_report import hiding_html, hiding_screen
+from incrowd.report.hiding_report import HidingFacts, hiding_html, hiding_screen
 from incrowd.tables.hierarchies.read import hierarchies_in
 from incrowd.tables.publishing.serialise import write_rows
 from incrowd.tables.publishing.staging import staged_files

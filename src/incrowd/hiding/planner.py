@@ -21,7 +21,7 @@ from incrowd.hiding.methods import METHODS, Hider, HidingMethod, Options, RowBla
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.secret import FairChance, Secret, Showed, Status, secret_at
 from incrowd.hiding.taxonomy import HIDDEN
-from incrowd.report.hiding_facts import Guess, Judged
+from incrowd.report.hiding_report import Guess, Judged
 from incrowd.vocabulary.encoded_table import EncodedTable
 from incrowd.vocabulary.randomness import Randomness, SystemRandomness
 from incrowd.vocabulary.schema import Schema, unknown_column

@@ -1,7 +1,7 @@
 """The one list of methods. The command line, the API, the estimators, the tests and the documentation find them here.
 
 To add a method: write its file in the folder of its family and enter it below. Nothing else asks for it by name.
-Methods of other packages are found behind the list: by their entry points (:mod:`incrowd.plugins`), or as they are.
+Methods of other packages are found behind the list: by their entry points (:mod:`incrowd.optional`), or as they are.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class MethodEntry(MethodTraits):
     module: str
     factory: str
     page: str = ""  # in ``docs``
-    package: str = OWN  # who made it, see :func:`incrowd.plugins.package_of`
+    package: str = OWN  # who made it, see :func:`incrowd.optional.package_of`
     foreign: type[Any] | None = None  # the class itself, of a method from elsewhere
 
     @property
@@ -226,7 +226,7 @@ def find_method(method: MethodOrName, *, beside: Sequence[str] = ()) -> MethodEn
         return entry_of(method if isinstance(method, type) else type(method))
     if (own := {**METHODS, **LINKED, AUTO.name: AUTO}.get(method)) is not None:
         return own
-    from incrowd.plugins import find_plugin, plugins
+    from incrowd.optional import find_plugin, plugins
 
     if (plugin := find_plugin("methods", method)) is not None:
         return plugin.checked(entry_of)
@@ -254,7 +254,7 @@ def entry_of(foreign: Any) -> MethodEntry:
         if (own.module, own.factory) == (foreign.__module__, foreign.__qualname__):
             return own
         raise ParameterError(f"{called} has the name of another method, {name!r}. Give it a name of its own.")
-    from incrowd.plugins import package_of
+    from incrowd.optional import package_of
 
     traits = getattr(foreign, "traits", MethodTraits())
     if not isinstance(traits, MethodTraits):
@@ -276,8 +276,8 @@ def make_method(method: MethodOrName, parameters: Mapping[str, Any]) -> Method:
     for parameter in parameters:
         if parameter not in known:
             raise ParameterError(f"{entry.name} has no parameter {parameter!r}. It has: {', '.join(known) or 'none'}.")
-    made: Method = entry.load()(**parameters)
-    return made
+    instance: Method = entry.load()(**parameters)
+    return instance
 
 
 def check_preferences(method: MethodOrName, preferences: Preferences) -> None:

@@ -113,20 +113,20 @@ class ClassCells:
 
     def blocks(self) -> Iterator[Block]:
         """Which cells are released together."""
-        made: list[Block] = []
+        blocks: list[Block] = []
         rare: Block = []
         labels = self.seen.codes[:, 1]
         for label in np.unique(labels):
             own = np.flatnonzero(labels == label)
             for some in np.array_split(own, -(-len(own) // MOST)):
                 done, left = self._joined(some)
-                made += done
+                blocks += done
                 rare += left
         done, left = self._joined(np.array(sorted(rare), np.int64))
-        made = sorted(made + done, key=lambda block: -int(self.seen.sizes[block].sum()))
-        while left and made and not self._may(left):
-            left += made.pop()
-        yield from made
+        blocks = sorted(blocks + done, key=lambda block: -int(self.seen.sizes[block].sum()))
+        while left and blocks and not self._may(left):
+            left += blocks.pop()
+        yield from blocks
         if left:
             yield left
 

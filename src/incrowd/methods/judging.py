@@ -100,9 +100,9 @@ class Judge:
             subject = RequirementSubject.of(table[names[place]], counts, schema[names[place]].hierarchy, size)
             _check_part(part, subject, int(whole[0]) if persons else None)
             parts.append(JudgedPart(part, subject, start))
-        made = cls(requirement, tuple(parts), names, widths, persons, judge.own)
-        made.check(whole)
-        return made
+        parted = cls(requirement, tuple(parts), names, widths, persons, judge.own)
+        parted.check(whole)
+        return parted
 
     def whole(self, population: Population) -> Counts:
         """The evidence of all rows together."""

@@ -57,10 +57,10 @@ def limit_of(column: EncodedColumn, known: Column, preferences: Preferences) -> 
             f"{option_name(*APART)}: all values of {known.name!r} are in one set, which tells as little as a hidden "
             "cell. Part them."
         )
-    made = sets is not None and known.hierarchy is None
-    tree = _halves(column, sets) if made else known.hierarchy
+    own = sets is not None and known.hierarchy is None
+    tree = _halves(column, sets) if own else known.hierarchy
     coarsest = preferences.coarsest(replace(known, hierarchy=tree))
-    return None if tree is None or coarsest is None else Limit(tree, coarsest, made)
+    return None if tree is None or coarsest is None else Limit(tree, coarsest, own)
 
 
 def _halves(column: EncodedColumn, sets: Any) -> Hierarchy:
@@ -177,21 +177,21 @@ def decide_within(
         except RequirementError as error:
             too_tight.append(error)
             return False
-        made = _without_small(steps, population, k)
-        tried.extend([] if made is None else [made])
-        return made is not None and made.lost <= allowed
+        trial = _without_small(steps, population, k)
+        tried.extend([] if trial is None else [trial])
+        return trial is not None and trial.lost <= allowed
 
     fits(k)
     smallest, largest = 1, k - 1
     while allowed and smallest <= largest:
         middle = (smallest + largest) // 2
         smallest, largest = (smallest, middle - 1) if fits(middle) else (middle + 1, largest)
-    within = [made for made in tried if made.lost <= allowed]
+    within = [trial for trial in tried if trial.lost <= allowed]
     if within:
-        return min(within, key=lambda made: (made.alike, made.lost)).steps
+        return min(within, key=lambda trial: (trial.alike, trial.lost)).steps
     if too_tight:
         raise too_tight[0]
-    raise RequirementError(_too_many(method.name, min(made.lost for made in tried), allowed))
+    raise RequirementError(_too_many(method.name, min(trial.lost for trial in tried), allowed))
 
 
 def _of_size(requirement: Requirement, k: int) -> Requirement:

@@ -74,7 +74,7 @@ class Presence:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class PopulationPart:
     """Some rows of a table, drawn at random, held together: the ``place`` of each in the table, and the rows."""
 
     place: npt.NDArray[np.intp]
@@ -147,7 +147,7 @@ class Population(Protocol):
         Which rows go where is decided by chance, once: placing by the same step again gives the same groups.
         """
 
-    def parts(self, rows: int) -> Iterator[Part]:
+    def parts(self, rows: int) -> Iterator[PopulationPart]:
         """All rows, dealt at random to parts of about so many, one after the other; a person has all rows in one.
 
         For algorithms that look at rows and not at counts. Of rows that are held together anyway there is one part;

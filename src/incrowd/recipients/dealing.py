@@ -116,8 +116,10 @@ class Dealing:
     def _deal(self, generator: np.random.Generator) -> list[Attribute]:
         dealt, together = [], dict[tuple[str, ...], Numbers]()
         for at, (view, cells) in enumerate(zip(self.views, self.cells, strict=True)):
-            chances = even_chances(self.groups, generator) if view.chancy else np.zeros(len(cells.codes))
-            if names := self.columns[at].together:
+            names = self.columns[at].together
+            if names not in together:
+                chances = even_chances(self.groups, generator) if view.chancy or names else np.zeros(len(cells.codes))
+            if names:
                 chances = value_chances(cells, together.setdefault(names, chances))
             attribute, hidden = view.dealt(cells, chances), self._hidden(at)
             known = attribute.values[~attribute.is_missing]

@@ -15,9 +15,8 @@ from incrowd.tables.options import Book, Measuring, Outputs, Run
 from incrowd.tables.publishing.staging import check_target, check_targets
 from incrowd.tables.reading.source import is_spark_frame
 from incrowd.tables.recipe import Recipe
-from incrowd.vocabulary.coarsening import coarsenings
+from incrowd.vocabulary.column_rules import Keying, coarsenings
 from incrowd.vocabulary.forms import BY_CLASS, COUNTS, PAIR, REDRAW, FileForm, groups_path
-from incrowd.vocabulary.keying import Keying
 from incrowd.vocabulary.persons import ORPHANS
 from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE
 from incrowd.vocabulary.requirement import KAnonymity, Together

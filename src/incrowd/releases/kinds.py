@@ -14,7 +14,7 @@ from incrowd.tables.reading.coarsen import coarsened, unreadable
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe
 from incrowd.tables.recipe_checks import Preset
-from incrowd.vocabulary.coarsening import Coarsening
+from incrowd.vocabulary.column_rules import Coarsening
 from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
 

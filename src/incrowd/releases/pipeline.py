@@ -21,11 +21,10 @@ from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Link, Step
 from incrowd.releases.certified.consistency import check_issued, check_written
-from incrowd.releases.issuing import describe, keyed_entries
+from incrowd.releases.issuing import describe, keyed_entries, notices_asked, notices_of_class
 from incrowd.releases.job import IN_MEMORY, Job, Targets
 from incrowd.releases.measured import check_measurable
-from incrowd.releases.notices import notices_asked, notices_of_class
-from incrowd.releases.told import request_of
+from incrowd.releases.verification_request import request_of
 from incrowd.report.certificate import owner_key
 from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal
@@ -145,10 +144,10 @@ def chance(job: Job) -> Randomness:
     """Where chance comes from: the system, unless the user gave a seed; refuses chance that repeats itself."""
     if job.seed is not None:
         return SeededRandomness(job.seed)
-    made = SystemRandomness()
+    randomness = SystemRandomness()
     if any(np.array_equal(draw(SystemRandomness()), draw(SystemRandomness())) for draw in _DRAWS):
         raise VerificationError("The source of chance gives the same numbers twice. Nothing was released.")
-    return made
+    return randomness
 
 
 @contextmanager

@@ -20,11 +20,10 @@ from incrowd.methods.release_forms import rare_kept_out
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Link, Seat, Step
 from incrowd.releases.certified.consistency import check_issued, check_written
-from incrowd.releases.issuing import describe
+from incrowd.releases.issuing import describe, notices_asked
 from incrowd.releases.job import Events, Job, Targets
-from incrowd.releases.notices import notices_asked
 from incrowd.releases.pipeline import SCRATCH, chance, possible, read_whole, verify, write_beside
-from incrowd.releases.told import request_of
+from incrowd.releases.verification_request import request_of
 from incrowd.rows.memory.drafting import pseudonyms_of
 from incrowd.rows.memory.held import InMemory
 from incrowd.rows.one_machine import PRIVATE, Destination, WrittenFiles
@@ -83,15 +82,15 @@ def run_two_tables(job: Job) -> Release:
             ]
         verdicts[0] = replace(verdicts[0], unchanged=verdicts[1].beside)  # counted with both tables
         beside = (*notices_asked(job),)
-        made = [
+        tables = [
             describe(each, one, (*known, *beside), plan, verdict, draft)
             for each, one, known, plan, verdict, draft in zip(
                 jobs, held, notices, plans, verdicts, written, strict=True
             )
         ]
-        for each, release, request, verdict, draft in zip(jobs, made, requests, verdicts, written, strict=True):
+        for each, release, request, verdict, draft in zip(jobs, tables, requests, verdicts, written, strict=True):
             _appear(each, release, request, verdict, draft, drafts)
-    return replace(made[0], events=made[1])
+    return replace(tables[0], events=tables[1])
 
 
 def _together_asked(job: Job, persons: Request, events: Request) -> list[Request]:
@@ -197,7 +196,7 @@ def _split(recipe: Recipe, *headers: list[str]) -> tuple[Recipe, Recipe]:
             raise SchemaError(f"Both tables have a column {name!r}. Rename it in one of them, so that it can be named.")
     if recipe.order is not None and recipe.order not in headers[1]:
         raise SchemaError(f"Events are put in order, and {recipe.order!r} is not in the second table.")
-    made = [
+    sides = [
         replace(
             recipe,
             columns={name: settings for name, settings in recipe.columns.items() if name in header},
@@ -208,7 +207,7 @@ def _split(recipe: Recipe, *headers: list[str]) -> tuple[Recipe, Recipe]:
         )
         for header in headers
     ]
-    return made[0], made[1]
+    return sides[0], sides[1]
 
 
 def _together(job: Job, held: tuple[InMemory, InMemory], own: Codes, of_events: Codes) -> tuple[InMemory, InMemory]:

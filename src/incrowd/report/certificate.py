@@ -31,8 +31,8 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.report.person_facts import certified_counts, counted_in
 from incrowd.report.unchanged_facts import certified_unchanged
 from incrowd.vocabulary.certificates import VERSION, versions
+from incrowd.vocabulary.column_rules import Keying
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.keying import Keying
 
 if TYPE_CHECKING:
     from incrowd.report.facts import Facts

@@ -37,8 +37,8 @@ from incrowd.vocabulary.requirement import (
     KAnonymity,
     KnownSet,
     KnownTogether,
-    Part,
     Requirement,
+    RequirementPart,
     Together,
 )
 from incrowd.vocabulary.schema import ColumnType, Schema
@@ -67,7 +67,7 @@ def promises_of(requirement: Requirement, persons: Persons | None = None) -> tup
     return tuple(promise for part in parts for promise in _promises(part, persons))
 
 
-def _promises(part: Part | Requirement, persons: Persons | None) -> list[tuple[str, str]]:
+def _promises(part: RequirementPart | Requirement, persons: Persons | None) -> list[tuple[str, str]]:
     match part:
         case KAnonymity(k):
             known = f"Whoever knows all quasi-identifiers of a person finds at least {k:,} rows that look alike."

@@ -109,11 +109,11 @@ def _head(facts: Facts) -> Html:
 
 def _unchanged(facts: Facts) -> str:
     names, keyed = _as_they_came(facts), facts.schema.keyed
-    made = f"; made with a key, which is no protection of its own: {listed(keyed)}" if keyed else ""
+    keyed_words = f"; made with a key, which is no protection of its own: {listed(keyed)}" if keyed else ""
     if not names:
-        return f"no column is released unchanged{made}"
+        return f"no column is released unchanged{keyed_words}"
     are = "is" if len(names) == 1 else "are"
-    return f"{counted(len(names), 'column')} {are} released unchanged: {listed(names)}{made}"
+    return f"{counted(len(names), 'column')} {are} released unchanged: {listed(names)}{keyed_words}"
 
 
 def _as_they_came(facts: Facts) -> list[str]:

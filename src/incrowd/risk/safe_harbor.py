@@ -13,7 +13,7 @@ import polars as pl
 from incrowd.drawing.wording import counted
 from incrowd.errors import HeaderError, ValuesError
 from incrowd.risk.classes import numbers_of
-from incrowd.vocabulary.coarsening import NO_AREA, SMALL_AREAS
+from incrowd.vocabulary.column_rules import NO_AREA, SMALL_AREAS
 from incrowd.vocabulary.schema import unknown_column
 
 # The eighteen identifiers of 45 CFR 164.514(b)(2)(i), and how each is looked for.

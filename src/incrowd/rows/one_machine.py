@@ -33,7 +33,7 @@ from incrowd.tables.reading.source import Compression, Origin
 from incrowd.verification.process import verdict_on
 from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.verification.verdict import Verdict
-from incrowd.vocabulary.coarsening import NONE
+from incrowd.vocabulary.column_rules import NONE
 from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.resources import PROGRAM, Resources

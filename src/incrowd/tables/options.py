@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, overload
 
 from incrowd.errors import ParameterError
 from incrowd.tables.reading.dialect import Reading as Reading
+from incrowd.vocabulary.column_rules import KeyedColumns
 from incrowd.vocabulary.forms import Bins, Form, JointCounts, Redraw
-from incrowd.vocabulary.keying import KeyedColumns
 from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
 from incrowd.vocabulary.persons import PersonOptions, SecondTable
 from incrowd.vocabulary.preferences import Apart, AtMost, Lose, Weights

@@ -67,9 +67,9 @@ from incrowd.tables.recipe_checks import (
     with_method_of_form,
     with_role,
 )
+from incrowd.vocabulary.column_rules import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.forms import BY_CLASS, OF_FORM, REDRAW, check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.keying import SHIFT_DAYS, KeyedColumns, Keying, check_days
 from incrowd.vocabulary.naming import check_rarest
 from incrowd.vocabulary.option import described_fields
 from incrowd.vocabulary.persons import PersonOptions, Persons
@@ -357,7 +357,7 @@ def _on_preset(name: str | None, data: Mapping[str, Any]) -> Recipe:
     return recipe if "method" in stated else with_method_of_form(recipe)
 
 
-def asked_recipe(options: ReleaseOptions) -> Recipe:
+def recipe_of(options: ReleaseOptions) -> Recipe:
     """The recipe that is named, with what is said beside it."""
     start, preset = options.get("recipe"), options.get("preset")
     if isinstance(start, str | Path):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from incrowd.errors import ParameterError, SchemaError, option_name
 from incrowd.tables.options import RELEASE, Reading
-from incrowd.vocabulary.coarsening import coarsenings
+from incrowd.vocabulary.column_rules import coarsenings
 from incrowd.vocabulary.forms import STRICT
 from incrowd.vocabulary.option import Declared, Kind, nearest, options_of
 from incrowd.vocabulary.persons import LINKED_METHODS, Persons

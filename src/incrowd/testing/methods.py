@@ -113,14 +113,14 @@ def told_where(where: str) -> Iterator[None]:
         raise AssertionError(f"{where}: raised {type(error).__name__}: {error}") from error
 
 
-def check_kept(made: Attempt, traits: MethodTraits) -> None:
+def check_kept(trial: Attempt, traits: MethodTraits) -> None:
     """Check k, and the rows: each at most once, those left out within what may be lost, all else untouched.
 
     Where a person may have several rows, k persons share what they show, and no row is left out.
     """
-    case, k, plan, frame = made.case, made.k, made.plan, made.draft.frame
+    case, k, plan, frame = trial.case, trial.k, trial.plan, trial.draft.frame
     columns = [column.name for column in plan.written if column.source in case.names]
-    origin = made.draft.origin.tolist()
+    origin = trial.draft.origin.tolist()
     owners = range(len(case.rows)) if case.owners is None else case.owners.tolist()
     classes: dict[tuple[Any, ...], set[int]] = {}
     for shown, row in zip(frame.select(columns).rows(), origin, strict=True):
@@ -136,17 +136,17 @@ def check_kept(made: Attempt, traits: MethodTraits) -> None:
     expect(lost <= allowed, f"{lost} rows are left out, more than its traits allow")
     expect(frame.columns == [column.name for column in plan.written], "the columns are not those of the plan")
     for name in case.names:
-        _check_hidden(made, name)
+        _check_hidden(trial, name)
     released = frame[TARGET].to_list()
     expect(released == [case.rows[row][TARGET] for row in origin], "the class of a row has changed")
 
 
-def _check_hidden(made: Attempt, name: str) -> None:
+def _check_hidden(trial: Attempt, name: str) -> None:
     """As many cells show nothing as the plan says."""
-    plan, cells = made.plan, made.draft.frame
+    plan, cells = trial.plan, trial.draft.frame
     shown = hidden = 0
     for form, showing in zip(plan.forms(name), plan.rows_showing(name), strict=True):
-        if render(form, made.case.schema[name].type) is None:
+        if render(form, trial.case.schema[name].type) is None:
             hidden += showing
         else:
             shown += showing
@@ -163,18 +163,18 @@ def check_repeated(
     """Check that k is kept, nothing that came in changes, and a seed gives the same release, also within ``again``."""
     traits, before, copy = find_method(method), _snapshot(case), replace(method)  # type: ignore[type-var]
     states = _global_chance()
-    made = attempt(case, k, engine, method, seed=seed)
-    check_kept(made, traits)
+    trial = attempt(case, k, engine, method, seed=seed)
+    check_kept(trial, traits)
     expect(_snapshot(case) == before, "it changes the table that it is given")
     expect(method == copy, "it changes itself")
     expect(_global_chance() == states, "it draws from a global source of chance, not from the one it is given")
     with again or nullcontext():
         same = attempt(case, k, engine, method, seed=seed)
-    expect(same.plan == made.plan, "the same seed gives another plan")
-    expect(same.draft.frame.equals(made.draft.frame), "the same seed gives another release")
-    expect(np.array_equal(same.draft.origin, made.draft.origin), "the same seed deals rows otherwise")
-    expect(plan_from_json(plan_to_json(made.plan)) == made.plan, "its plan is another one when read from a file")
-    return made
+    expect(same.plan == trial.plan, "the same seed gives another plan")
+    expect(same.draft.frame.equals(trial.draft.frame), "the same seed gives another release")
+    expect(np.array_equal(same.draft.origin, trial.draft.origin), "the same seed deals rows otherwise")
+    expect(plan_from_json(plan_to_json(trial.plan)) == trial.plan, "its plan is another one when read from a file")
+    return trial
 
 
 def _global_chance() -> bytes:
@@ -192,14 +192,14 @@ def _snapshot(case: Case) -> tuple[Any, ...]:
     )
 
 
-def check_applied_again(made: Attempt, engine: Engine, traits: MethodTraits) -> None:
+def check_applied_again(trial: Attempt, engine: Engine, traits: MethodTraits) -> None:
     """Check that another draw deals other rows to the same groups, and the promise holds again.
 
     A plan that splits groups further knows the rows that one draw put into them. Dealt by another draw, its counts may
     not fit; then it is refused. So is a plan that does not keep which row is in which group.
     """
-    case, chance = made.case, SeededRandomness(2)
-    read = plan_from_json(plan_to_json(made.plan))
+    case, chance = trial.case, SeededRandomness(2)
+    read = plan_from_json(plan_to_json(trial.plan))
     population = engine.population(case.table, case.schema, chance, case.owners)
     try:
         settled = engine.settle(read, population)
@@ -210,8 +210,8 @@ def check_applied_again(made: Attempt, engine: Engine, traits: MethodTraits) -> 
         allowed = "counts differ" in str(refused) and any(map(_rests_on_chance, read.places[:-1]))
         expect(allowed, "its plan cannot be applied to the table it was made for")
         return
-    check_kept(Attempt(case, made.k, settled, engine.draft(settled, population, case.frame, chance)), traits)
-    same = [group.rows for group in settled.groups] == [group.rows for group in made.plan.groups]
+    check_kept(Attempt(case, trial.k, settled, engine.draft(settled, population, case.frame, chance)), traits)
+    same = [group.rows for group in settled.groups] == [group.rows for group in trial.plan.groups]
     expect(same, "its groups have other sizes when its plan is applied again")
 
 
@@ -220,9 +220,9 @@ def _rests_on_chance(place: Place) -> bool:
     return max(Counter(place.cell(share) for share in place.shares).values(), default=0) > 1
 
 
-def check_new_rows(made: Attempt, engine: Engine) -> None:
+def check_new_rows(trial: Attempt, engine: Engine) -> None:
     """Check that new rows show only what is true of them."""
-    case, plan = made.case, made.plan
+    case, plan = trial.case, trial.plan
     table, frame = new_rows(case)
     shown = engine.transform(plan, table, frame)
     expected = [column.name for column in plan.written if column.source in case.names]
@@ -269,9 +269,9 @@ def check_on_tables(method: Method, tables: dict[str, Case], seed: int) -> None:
         for where, engine in ENGINES.items():
             for k in sorted({1, 2, 7, most // 2 + 1, most} & set(range(1, most + 1))):
                 with told_where(f"{method.name}, on the table {name!r}, {where}, k={k}"):
-                    made = check_repeated(case, k, engine, method, seed=seed)
-                    check_applied_again(made, engine, traits)
-                    check_new_rows(made, engine)
+                    attempted = check_repeated(case, k, engine, method, seed=seed)
+                    check_applied_again(attempted, engine, traits)
+                    check_new_rows(attempted, engine)
             with told_where(f"{method.name}, on the table {name!r}, {where}, by the chance of the system"):
                 check_kept(attempt(case, min(2, most), engine, method, seed=None), traits)
 
@@ -339,13 +339,13 @@ def check_method(method: MethodOrName, *, tables: int = RANDOM, seed: int = 1) -
     >>> from incrowd.testing import check_method
     >>> check_method("infogain-mondrian", tables=0)
     """
-    made = make_method(method, {})
-    with told_where(made.name):
-        check_description(made)
-        check_target(made)
+    trial = make_method(method, {})
+    with told_where(trial.name):
+        check_description(trial)
+        check_target(trial)
     rng = np.random.default_rng(seed)
     random_tables = {f"random {number}": any_case(rng) for number in range(1, tables + 1)}
     for name, case in [*random_tables.items()][::2]:
         random_tables[f"{name} of persons"] = owned(case, random_owners(rng, len(case.rows)))
-    check_on_tables(made, AWKWARD | SHARED | random_tables, seed)
+    check_on_tables(trial, AWKWARD | SHARED | random_tables, seed)
     check_whole_way(method)

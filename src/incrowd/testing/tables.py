@@ -17,7 +17,8 @@ import polars as pl
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.blocks.drafting import settle_blocks
-from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks
+from incrowd.rows.blocks.held import LocalBlocks
+from incrowd.rows.blocks.population import BlockedPopulation
 from incrowd.rows.memory.drafting import applied, claims, draft_columns, shown_forms
 from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, OwnedTable, WholeColumn

@@ -12,8 +12,7 @@ from functools import partial
 from typing import Any
 
 from incrowd.drawing.drawing import Drawing, ink
-from incrowd.drawing.markup import Html, element, join
-from incrowd.drawing.palette import SERIES
+from incrowd.drawing.markup import SERIES, Html, element, join
 from incrowd.drawing.svg import (
     SMALL,
     LegendEntry,

@@ -1,6 +1,6 @@
 """Columns of the input as the user's key makes them, computed here once more: the reader that did it is not asked.
 
-The key is read from its file by itself; pseudonyms and shifts are those of :mod:`incrowd.vocabulary.keying`, by
+The key is read from its file by itself; pseudonyms and shifts are those of :mod:`incrowd.vocabulary.column_rules`, by
 ``hashlib`` alone. What a cell holds, and how dates are written, is decided as for all cells of the input.
 
 Columns of the input made coarser by the rules that the user named, as SQL: the reader that did it is not asked.
@@ -17,8 +17,7 @@ from incrowd.verification.meaning import CellMeaning, clean, decide
 from incrowd.verification.opening import column, text
 from incrowd.verification.request import InputFile
 from incrowd.verification.verdict import Check
-from incrowd.vocabulary.coarsening import NO_AREA, SMALL_AREAS, TOP, YEAR, Coarsening
-from incrowd.vocabulary.keying import Keying
+from incrowd.vocabulary.column_rules import NO_AREA, SMALL_AREAS, TOP, YEAR, Coarsening, Keying
 from incrowd.vocabulary.schema import ColumnType
 
 _CLOCK = "([T ,]+[0-9]{1,2}:[0-9]{2}.*)?"
@@ -156,14 +155,14 @@ def make_keyed(connection: Any, names: Sequence[str], keying: Keying, missing: S
     kinds = dict(zip(names, (row[1] for row in connection.execute(f"DESCRIBE {UNKEYED}").fetchall()), strict=True))
     if not {*keying.columns, keying.persons} - {None} <= set(kinds):
         raise VerificationError("A column that is made with a key is not in the input. Nothing was published.")
-    key, made = Hmac(_key(keying)), {}
+    key, shifts = Hmac(_key(keying)), {}
     for name in keying.pseudonyms:
         at = names.index(name)
         value, there = _identifier(column(at), kinds[name], missing)
         _none(connection, f"{there} AND ({value}) IS NULL", "identifiers that are neither text nor whole numbers")
-        made[name] = f"pseudonym_{at}({value})"
+        shifts[name] = f"pseudonym_{at}({value})"
         _add(connection, f"pseudonym_{at}", _pseudonym(key.of_column("pseudonym", name)), "VARCHAR")
-        values, pseudonyms = _row(connection, f"count(DISTINCT {value}), count(DISTINCT {made[name]})")
+        values, pseudonyms = _row(connection, f"count(DISTINCT {value}), count(DISTINCT {shifts[name]})")
         if values != pseudonyms:
             raise VerificationError("Two identifiers have one pseudonym. Nothing was published.")
     if keying.persons is not None:
@@ -171,8 +170,8 @@ def make_keyed(connection: Any, names: Sequence[str], keying: Keying, missing: S
         value, _ = _identifier(column(names.index(by)), kinds[by], missing)
         _add(connection, "days_of", _shift(key.of_column("shift", by), keying.days), "INTEGER")
         for name in keying.shifted:
-            made[name] = _shifted(connection, column(names.index(name)), kinds[name], f"days_of({value})", missing)
-    cells = ", ".join(f"{made.get(name, column(at))} AS {column(at)}" for at, name in enumerate(names))
+            shifts[name] = _shifted(connection, column(names.index(name)), kinds[name], f"days_of({value})", missing)
+    cells = ", ".join(f"{shifts.get(name, column(at))} AS {column(at)}" for at, name in enumerate(names))
     connection.execute(f"CREATE OR REPLACE TEMP {to} AS SELECT {cells} FROM {UNKEYED}")
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.errors import FileFormatError
-from incrowd.verification.class_sizes import recount_promises, sizes_of
+from incrowd.verification.class_sizes import recount_persons, recount_promises, sizes_of, telling_columns_check
 from incrowd.verification.comparison import MACROS as CELLS
 from incrowd.verification.comparison import AllFindings, CellComparison, PieceFindings
 from incrowd.verification.opening import (
@@ -33,7 +33,6 @@ from incrowd.verification.opening import (
     register,
     text,
 )
-from incrowd.verification.person_counts import recount_persons, telling_columns_check
 from incrowd.verification.population import recount_population
 from incrowd.verification.request import Expected, Original, Originals
 from incrowd.verification.requirements import recount_requirements

@@ -19,12 +19,16 @@ from typing import Any
 
 from incrowd.verification.compared_values import groups_and_values
 from incrowd.verification.comparison import MACROS as CELLS
-from incrowd.verification.input_table import ColumnOrigin
-from incrowd.verification.opening import column
-from incrowd.verification.request import Request
+from incrowd.verification.input_table import (
+    ColumnOrigin,
+)
+from incrowd.verification.opening import (
+    column,
+)
+from incrowd.verification.request import Expected, Request
 from incrowd.verification.shown import MACROS as MEMBERS
 from incrowd.verification.verdict import Check
-from incrowd.vocabulary.coarsening import SMALL_AREAS
+from incrowd.vocabulary.column_rules import SMALL_AREAS
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 _PAIRS = "released AS r POSITIONAL JOIN original AS o"
@@ -261,3 +265,28 @@ def _looked_for(name: str, cell: str, kind: str, request: Request) -> Iterator[t
         yield f"ages above {OLDEST}", f"TRY_CAST({cell}::VARCHAR AS DOUBLE) > {OLDEST}"
     if words & _ZIP:
         yield "ZIP codes of small areas, or of too many digits", f"regexp_matches({cell}::VARCHAR, '{_AREAS}')"
+
+
+EVERYBODY = "everybody"
+
+
+def rare_cells(
+    connection: Any, request: Request, expected: Expected, everybody: Mapping[str, Any]
+) -> Mapping[str, int]:
+    """How many cells of each column of the table ``released`` do."""
+    for name, rows in everybody.items():
+        connection.register(name, rows)
+    return RareValues(
+        connection,
+        expected.columns,
+        expected.quasi_identifiers,
+        request.rarest,
+        EVERYBODY,
+        counts=expected.counts,
+        bounds=expected.bounds,
+        hierarchies=expected.hierarchies,
+        escapes=request.form.kind == "csv",
+        pair=request.groups is not None,
+        person=None if expected.owners is None else column(len(expected.columns)),
+        counted=EVERYBODY not in everybody,
+    ).cells()

@@ -20,7 +20,14 @@ from incrowd.verification.beside import coded_table
 from incrowd.verification.class_sizes import sizes_of
 from incrowd.verification.column_rules import UNKEYED, pseudonym_checks
 from incrowd.verification.faithfulness import verify_release
-from incrowd.verification.forbidden_cells import PRESET, RareValues, rare_values_check, safe_harbor_check
+from incrowd.verification.forbidden_cells import (
+    EVERYBODY,
+    PRESET,
+    rare_cells,
+    rare_values_check,
+    safe_harbor_check,
+)
+from incrowd.verification.histories import person_pseudonym_checks
 from incrowd.verification.input_table import (
     ColumnOrigin,
     InputTable,
@@ -30,7 +37,7 @@ from incrowd.verification.input_table import (
     originals,
 )
 from incrowd.verification.joint_values import JointValues, disjoint_check
-from incrowd.verification.limits import limit_checks
+from incrowd.verification.limits import PublicBins, limit_checks
 from incrowd.verification.opening import (
     column,
     connect,
@@ -49,8 +56,6 @@ from incrowd.verification.order import (
 )
 from incrowd.verification.owners import Owners, with_days, with_rows_of
 from incrowd.verification.population import People
-from incrowd.verification.pseudonyms import person_pseudonym_checks
-from incrowd.verification.public_bins import PublicBins
 from incrowd.verification.request import Drawn, Expected, InputFile, Original, Originals, Request
 from incrowd.verification.requirements import Further
 from incrowd.verification.together import CodedTable
@@ -65,7 +70,6 @@ from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, Role
 
 LOW, HIGH = "_low", "_high"
 _INDEX = "__index_level_"
-EVERYBODY = "everybody"
 Progress = Callable[[int, int], None]
 
 
@@ -132,7 +136,7 @@ def _judged(
         if request.file:
             checks += _order_checks(request, hidden, np.asarray(original.origin))
         table.close()
-        expected = asked_of(request, sources, people, original.rows, owners)
+        expected = expected_of(request, sources, people, original.rows, owners)
         expected = replace(expected, joint=together.named)
         if beside is not None and owners is not None:
             beside.register(connection, owners)
@@ -151,8 +155,8 @@ def _judged(
             if everybody:
                 yield _rare_values(connection, request, expected, everybody, original)
             if bins is not None:
-                told = expected.drawn.bins if expected.drawn else {}
-                yield bins.check(expected.columns, told, request.requirement.smallest_group)
+                names = expected.drawn.bins if expected.drawn else {}
+                yield bins.check(expected.columns, names, request.requirement.smallest_group)
             yield from together.checks(connection, expected.columns)
             shown_in = {name: _names(sources, name) for name in (*request.at_most, *request.apart)}
             yield from limit_checks(connection, request, shown_in, expected, original)
@@ -237,28 +241,6 @@ def _rare_values(
     return rare_values_check(cells, request.rarest)
 
 
-def rare_cells(
-    connection: Any, request: Request, expected: Expected, everybody: Mapping[str, Any]
-) -> Mapping[str, int]:
-    """How many cells of each column of the table ``released`` do."""
-    for name, rows in everybody.items():
-        connection.register(name, rows)
-    return RareValues(
-        connection,
-        expected.columns,
-        expected.quasi_identifiers,
-        request.rarest,
-        EVERYBODY,
-        counts=expected.counts,
-        bounds=expected.bounds,
-        hierarchies=expected.hierarchies,
-        escapes=request.form.kind == "csv",
-        pair=request.groups is not None,
-        person=None if expected.owners is None else column(len(expected.columns)),
-        counted=EVERYBODY not in everybody,
-    ).cells()
-
-
 def _everybody(
     table: InputTable, sources: Sequence[ColumnOrigin], owners: Owners | None, *, whole: bool
 ) -> dict[str, Any]:
@@ -325,7 +307,7 @@ def _names(sources: Sequence[ColumnOrigin], column: str) -> list[str]:
     return [one.name for one in sources if one.column.name == column]
 
 
-def asked_of(
+def expected_of(
     request: Request,
     sources: Sequence[ColumnOrigin],
     people: People | None,

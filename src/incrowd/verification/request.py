@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.vocabulary.column_rules import Keying
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.keying import Keying
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.requirement import Requirement, requirement_from_json
 from incrowd.vocabulary.schema import Column, ColumnType, Role

@@ -90,8 +90,7 @@ def entropy(connection: Any, l: Fraction) -> Answer:  # noqa: E741
         "SELECT g, ln(rows) - sum(n * ln(n)) / rows AS h FROM cells JOIN classes USING (g) GROUP BY g, rows ORDER BY h"
     ).fetchall()
     broken = [g for g, h in rows if h < wanted - NEAR]
-    unclear = [g for g, h in rows if abs(h - wanted) <= NEAR]
-    broken += [g for g in unclear if not diverse(_counts(connection, g), l)]
+    broken += [g for g, h in rows if abs(h - wanted) <= NEAR and not diverse(_counts(connection, g), l)]
     return broken, f"smallest of {len(rows):,} classes: {math.exp(rows[0][1]):.4f}"
 
 
@@ -235,9 +234,8 @@ class Further:
     @property
     def distance(self) -> str:
         """The distance of t-closeness that is meant."""
-        distance = self.part.distance if isinstance(self.part, TCloseness) else None
-        if distance is not None:
-            return distance
+        if isinstance(self.part, TCloseness) and self.part.distance is not None:
+            return self.part.distance
         return "hierarchical" if self.hierarchy is not None else "ordered" if self.type.has_order else "equal"
 
     @property
@@ -313,7 +311,7 @@ def recount_counted(connection: Any, one: Further, counted: Iterable[Any]) -> Ch
     return Check(str(one.part), passed, "; ".join(dict.fromkeys(findings)))
 
 
-def recount_in_histories(connection: Any, one: Further, made: Iterable[None]) -> Check:
+def recount_in_histories(connection: Any, one: Further, histories: Iterable[None]) -> Check:
     """A check that all persons with one history keep a requirement, for all histories that are made one by one.
 
     The table ``valued`` has the value ``v`` of each ``person``.
@@ -321,7 +319,7 @@ def recount_in_histories(connection: Any, one: Further, made: Iterable[None]) ->
     if not one.measurable:
         return Check(str(one.part), False, f"{one.name} has no order, or no hierarchy, to measure the distance by")
     answers = []
-    for _ in made:
+    for _ in histories:
         order = one.order if one.type is ColumnType.ORDERED else ()
         cell_tables(connection, one.counting, next(facts_in_histories(())), order)
         answers.append(_answer(connection, one))
@@ -422,17 +420,13 @@ def _answer(connection: Any, one: Further) -> Answer:
             return disclosure(connection, delta)
         case PowerBound(powers, limit):
             return power_sums(connection, powers, limit)
+        case TCloseness(t) if one.distance == "equal":
+            return equal_distance(connection, t)
+        case TCloseness(t) if one.distance == "ordered":
+            return ordered_distance(connection, t, list(one.order) if one.type is ColumnType.ORDERED else None)
         case TCloseness(t):
-            return _closeness(connection, one, t)
-
-
-def _closeness(connection: Any, one: Further, t: Any) -> Answer:
-    if one.distance == "equal":
-        return equal_distance(connection, t)
-    if one.distance == "ordered":
-        return ordered_distance(connection, t, list(one.order) if one.type is ColumnType.ORDERED else None)
-    assert one.hierarchy is not None
-    return hierarchical_distance(connection, t, *_nodes(connection, one.hierarchy))
+            assert one.hierarchy is not None
+            return hierarchical_distance(connection, t, *_nodes(connection, one.hierarchy))
 
 
 def _nodes(connection: Any, hierarchy: Hierarchy) -> tuple[int, int]:

@@ -12,15 +12,14 @@ import numpy.typing as npt
 
 from incrowd.verification.alone import count_alone
 from incrowd.verification.beside import MOST_CELLS
-from incrowd.verification.class_sizes import Promises, open_written, recount_promises, sizes_of, unify
+from incrowd.verification.class_sizes import Promises, open_written, recount_persons, recount_promises, sizes_of, unify
 from incrowd.verification.coded import CodedCells
 from incrowd.verification.column_rules import form_check
 from incrowd.verification.delimited import check_count
 from incrowd.verification.faithfulness import open_pair
+from incrowd.verification.histories import released_form_check
 from incrowd.verification.opening import column, connect, guarded, register
 from incrowd.verification.owners import Owners
-from incrowd.verification.person_counts import recount_persons
-from incrowd.verification.pseudonyms import released_form_check
 from incrowd.verification.requirements import Further, recount_requirements
 from incrowd.verification.shown import count_shown
 from incrowd.verification.unchanged import UnchangedColumn

@@ -276,7 +276,7 @@ if TYPE_CHECKING:  # each kind, so that whoever decides by kind is seen to decid
     OfPopulation: TypeAlias = KMap | DeltaPresence
 else:
     Columnwise, OfPopulation = OnColumn, OnPopulation
-Part: TypeAlias = KAnonymity | KnownTogether | Columnwise | OfPopulation
+RequirementPart: TypeAlias = KAnonymity | KnownTogether | Columnwise | OfPopulation
 
 
 @dataclass(frozen=True)
@@ -287,7 +287,7 @@ class Together:
     columns.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[RequirementPart, ...]
 
     def __post_init__(self) -> None:
         parts = tuple(dict.fromkeys(self.parts))

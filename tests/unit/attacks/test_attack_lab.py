@@ -14,8 +14,7 @@ from typer.testing import CliRunner
 from incrowd.api import release
 from incrowd.attacks.catalog import ATTACKS, find_attacks
 from incrowd.attacks.opening import AttackRequest, open_scene
-from incrowd.attacks.page import report_page
-from incrowd.attacks.run import attack_release
+from incrowd.attacks.run import attack_release, report_page
 from incrowd.cli.attack import attack
 from incrowd.errors import IncrowdError, ParameterError, SchemaError
 from incrowd.tables.options import Outputs, Run

@@ -8,8 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from incrowd.attacks.class_values import chance_alone, ordered_distance, share_alone, variation
-from incrowd.attacks.measuring import (
+from incrowd.attacks.attack import (
     area,
     area_interval,
     correlation_interval,
@@ -18,8 +17,9 @@ from incrowd.attacks.measuring import (
     rank_correlation,
     share_interval,
 )
+from incrowd.attacks.class_values import chance_alone, ordered_distance, share_alone, variation
 from incrowd.attacks.membership import advantage
-from incrowd.attacks.tree_reconstruction import ShownTree, solve
+from incrowd.attacks.minimality import ShownTree, solve
 
 
 def test_chance_of_a_class_of_one_value_by_all_deals() -> None:

@@ -14,11 +14,11 @@ from incrowd.api import release
 from incrowd.attacks.again import Again
 from incrowd.attacks.catalog import ATTACKS
 from incrowd.attacks.dealt_rows import deal
-from incrowd.attacks.differencing import _difference
 from incrowd.attacks.membership import _log_likelihood, hits
 from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.run import attack_release, run_attack
 from incrowd.attacks.scene import Scene
+from incrowd.attacks.two_releases import _difference
 from incrowd.risk.boxes import Released, read_released
 from incrowd.vocabulary.requirement import KAnonymity
 from support.planted import PLANTED, WORDS, counted, decoded, opened, words
@@ -219,7 +219,7 @@ def test_control_rows_are_shadow_and_control() -> None:
 
 
 def test_differencing_stops_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("incrowd.attacks.differencing.PATIENCE", 0.0)
+    monkeypatch.setattr("incrowd.attacks.two_releases.PATIENCE", 0.0)
     one = run_attack(ATTACKS["differencing"], PLANTED["differencing"](1, True))
     assert one.details["releases made"] == 4
 

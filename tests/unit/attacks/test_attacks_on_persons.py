@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from incrowd.api import release, transform
-from incrowd.attacks.histories import few_share
 from incrowd.attacks.opening import AttackRequest, open_scene
+from incrowd.attacks.persons import few_share
 from incrowd.attacks.run import attack_release
 from incrowd.errors import CannotRunError, PlanError, SchemaError
 from incrowd.tables.options import Measuring, Outputs
@@ -124,7 +124,7 @@ def test_a_value_that_one_class_alone_shows_is_not_newly_found():
     again = open_scene(
         AttackRequest(alone, frame, person="who", quasi_identifiers=["group"], sensitive=["ill"], requirement="k=5")
     )
-    from incrowd.attacks.several_rows import intersection as attack
+    from incrowd.attacks.persons import intersection as attack
 
     assert attack(scene).measured == 1 / 121
     assert attack(with_parts(again, origin=scene.origin)).measured == 0
@@ -132,7 +132,7 @@ def test_a_value_that_one_class_alone_shows_is_not_newly_found():
 
 def test_pairs_by_hand():
     """Two persons of three rows share a blood group: of the five others two are the person's own."""
-    from incrowd.attacks.several_rows import link_by_static as attack
+    from incrowd.attacks.persons import link_by_static as attack
 
     assert attack(link_by_static(3, leak=True)).measured == pytest.approx(2 / 5)
     scene = number_of_rows(1, leak=True)

@@ -3,8 +3,7 @@
 import numpy as np
 import polars as pl
 
-from incrowd.risk.boxes import read_released
-from incrowd.risk.guessing import guess_from_release
+from incrowd.risk.boxes import guess_from_release, read_released
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_cell import CellReader
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema

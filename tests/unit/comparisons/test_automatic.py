@@ -18,7 +18,7 @@ from incrowd.comparisons.subject import understand_table
 from incrowd.errors import ParameterError, RequirementError
 from incrowd.methods.automatic import Auto
 from incrowd.methods.catalog import find_method
-from incrowd.tables.recipe import Recipe, asked_recipe
+from incrowd.tables.recipe import Recipe, recipe_of
 
 KNOWN = ["age", "sex", "insurance"]
 ASKED = Recipe(k=10, columns={"readmitted": {"role": "target"}})
@@ -44,7 +44,7 @@ def crossed():
 
 def asked_of_crossed(**more):
     options: Any = {"target": "ill", "k": 60, **more}
-    return asked_recipe(options)
+    return recipe_of(options)
 
 
 def test_what_shows_the_class_wins_over_what_cuts_where_it_says_nothing(crossed):

@@ -11,15 +11,16 @@ import polars as pl
 import pytest
 
 from incrowd.comparisons import run as comparing
-from incrowd.comparisons.choices import METHODS, default_methods
+from incrowd.comparisons.choices import METHODS, default_methods, possible_ks
+from incrowd.comparisons.comparison import FILE
 from incrowd.comparisons.datasets.catalog import find_dataset
 from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.feeding import Feeding
 from incrowd.comparisons.protocol import FiveByTwo, FixedSplit, KFold
-from incrowd.comparisons.results import FILE
-from incrowd.comparisons.run import Question, Step, compare, possible_ks, prepare
+from incrowd.comparisons.run import Question, Step, compare, prepare
 from incrowd.comparisons.subject import find_table, read_subject, understand_table
 from incrowd.comparisons.trial import Laboratory
+from incrowd.comparisons.workers import STARTUP, Cost
 from incrowd.errors import HeaderError, IncrowdError, InputError, OutputError, ParameterError
 from incrowd.tables.hierarchies.intervals import from_edges
 from incrowd.vocabulary.preferences import Preferences
@@ -241,8 +242,10 @@ def test_how_often_is_decided_by_what_it_costs(patients, monkeypatch):
     assert prepare(subject, fixed, lambda _: None).laboratory.setup.protocol == FixedSplit()
 
 
-def test_small_work_is_done_in_one_process(patients):
+def test_small_work_is_done_in_one_process(patients, monkeypatch):
     subject = understand_table(patients, target="readmitted")
+    quick = Cost(dict.fromkeys(("unprotected", "mondrian"), (STARTUP / 100, 0.0)))
+    monkeypatch.setattr("incrowd.comparisons.run.measure_cost", lambda *_: quick)
     assert prepare(subject, Question(["mondrian"], [5], ["nb"]), lambda _: None).jobs == 1
     assert prepare(subject, Question(["mondrian"], [5], ["nb"], jobs=2), lambda _: None).jobs == 2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from incrowd.comparisons.comparison import as_frame
 from incrowd.comparisons.datasets.catalog import DATASETS
 from incrowd.comparisons.datasets.load import pip_line
 from incrowd.comparisons.learners.learner import Examples, Majority, weighing
@@ -14,7 +15,6 @@ from incrowd.comparisons.learners.scikit import scikit_named
 from incrowd.comparisons.learners.weka import arff_text
 from incrowd.comparisons.protocol import seed_of
 from incrowd.comparisons.releasing import ReleaseRisk, risk_of
-from incrowd.comparisons.results import as_frame
 from incrowd.comparisons.trial import Result
 from incrowd.comparisons.workers import in_words
 from incrowd.recipients.matrix import Attribute, Ordinal

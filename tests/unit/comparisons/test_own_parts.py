@@ -19,11 +19,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import incrowd
 from incrowd.comparisons.choices import Choice
-from incrowd.comparisons.comparison import COLUMNS, Comparison
+from incrowd.comparisons.comparison import COLUMNS, Comparison, fingerprints
 from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.learners.catalog import find_learner
 from incrowd.comparisons.protocol import FixedSplit, KFold, OwnSplits, PastFuture, find_protocol
-from incrowd.comparisons.results import fingerprints
 from incrowd.comparisons.subject import understand_table
 from incrowd.comparisons.trial import Laboratory, Setup, Trial
 from incrowd.comparisons.workers import run_trials

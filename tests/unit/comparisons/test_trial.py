@@ -21,7 +21,7 @@ from incrowd.methods.catalog import METHODS, MethodEntry
 from incrowd.plan.steps import Part, Recode, Recoding
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.source import Origin, Source
-from incrowd.tables.recipe import asked_recipe
+from incrowd.tables.recipe import recipe_of
 from incrowd.vocabulary.released_value import Shown
 from incrowd.vocabulary.requirement import KAnonymity
 
@@ -214,10 +214,10 @@ def test_choices_are_checked_when_they_are_named():
 
 
 def test_all_that_is_asked_for_is_kept_in_trials_and_what_it_tells_is_measured(patients):
-    asked = asked_recipe({"target": "readmitted", "purest": 0.7, "rarest": 15, "redraw": 0})
+    recipe = recipe_of({"target": "readmitted", "purest": 0.7, "rarest": 15, "redraw": 0})
     free, kept = (
         laboratory(patients, **more).run(Trial(Choice.of("infogain-mondrian(form='counts')"), 5, 0, 0, ("nb",)))[0]
-        for more in ({}, {"asked": asked})
+        for more in ({}, {"recipe": recipe})
     )
     assert (free.status, kept.status) == ("done", "done")
     assert kept.purity <= 0.7 < free.purity
@@ -229,6 +229,6 @@ def test_all_that_is_asked_for_is_kept_in_trials_and_what_it_tells_is_measured(p
 
 
 def test_a_requirement_on_a_column_that_outsiders_know_is_refused(patients):
-    asked = asked_recipe({"target": "readmitted", "require": "t=0.3 on age"})
+    recipe = recipe_of({"target": "readmitted", "require": "t=0.3 on age"})
     with pytest.raises(SchemaError, match="nothing can be required of it"):
-        patients.asked_of(asked)
+        patients.under(recipe)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.drawing.markup import text
-from incrowd.drawing.palette import DARK, PALETTE, SERIES, drawing_style, page_style, scoped
+from incrowd.drawing.markup import DARK, PALETTE, SERIES, drawing_style, page_style, scoped, text
 from incrowd.drawing.svg import (
     WIDTH,
     Bar,

@@ -65,7 +65,7 @@ from experiments.reproduce.tdr_scaling import Scaled, scales_by_rows, scales_by_
 from experiments.reproduce.trees import Spans
 from experiments.scalability import Timed
 from incrowd.comparisons.trial import Result
-from incrowd.drawing.palette import DARK, PALETTE, page_style
+from incrowd.drawing.markup import DARK, PALETTE, page_style
 from incrowd.drawing.svg import standalone
 from incrowd.errors import ParameterError
 

@@ -12,7 +12,7 @@ import pytest
 
 from incrowd.errors import HeaderError, OutputError, ParameterError, RequirementError, VerificationError
 from incrowd.hiding.pipeline import hide_cells
-from incrowd.report.hiding_facts import Guess
+from incrowd.report.hiding_report import Guess
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import SeededRandomness

@@ -18,7 +18,7 @@ from incrowd.hiding.pipeline import withheld
 from incrowd.hiding.planner import Cell, plan_hiding, replay
 from incrowd.hiding.published import PublishedTable
 from incrowd.hiding.secret import FairChance, Status, secret_at
-from incrowd.report.hiding_facts import Guess
+from incrowd.report.hiding_report import Guess
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.randomness import SeededRandomness

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import OutputError, ParameterError, RequirementError
-from incrowd.models.equivalent_table import to_table
-from incrowd.models.exports import export_text, plot_tree, to_pmml
+from incrowd.models.exports import export_text, plot_tree, to_pmml, to_table
 from incrowd.models.pipeline import publish_model
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree
 from incrowd.tables.reading.encode import encode

@@ -14,7 +14,7 @@ from incrowd.report.terminal import _accuracy
 from incrowd.report.wording import is_above_majority
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.tables.reading.read import read
-from incrowd.tables.recipe import asked_recipe
+from incrowd.tables.recipe import recipe_of
 from incrowd.tables.roles import settle_schema
 from incrowd.vocabulary.persons import ORDER
 
@@ -23,7 +23,7 @@ KNOWN = ["sex", "birth_year", "ward", "days"]
 
 def measured(table, **more):
     asked = {"quasi_identifiers": KNOWN, "target": TARGET, "person": PERSON, "k": 5, "method": "mondrian"} | more
-    source, recipe = read(table), asked_recipe(asked)
+    source, recipe = read(table), recipe_of(asked)
     schema, _ = settle_schema(source, recipe)
     return measure_accuracy(source, schema, recipe)
 

@@ -11,7 +11,7 @@ from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import ParameterError
 from incrowd.releases import automatic
 from incrowd.releases.job import Job
-from incrowd.tables.recipe import Recipe, asked_recipe, read_recipe
+from incrowd.tables.recipe import Recipe, read_recipe, recipe_of
 
 PATIENTS = make_patients(240)
 KNOWN = ["age", "sex", "insurance"]
@@ -89,7 +89,7 @@ def test_where_nothing_can_be_compared_it_is_refused(tmp_path):
     with pytest.raises(ParameterError, match="not in blocks and not on Spark"):
         Job(tmp_path, Recipe(method="auto"), run=incrowd.Run(engine="spark")).check()
     with pytest.raises(ParameterError, match="auto groups rows, and keep_link takes groups of persons"):
-        asked_recipe({"method": "auto", "person": "who", "keep_link": True})
+        recipe_of({"method": "auto", "person": "who", "keep_link": True})
     with pytest.raises(ParameterError, match="auto has no parameter 'learner'"):
         release(parameters={"learner": "nb"})
     with pytest.raises(ParameterError, match="The measure must be one of"):

@@ -19,7 +19,7 @@ from incrowd.report.html import report_html
 from incrowd.risk.safe_harbor import ItemStanding, safe_harbor, this_year
 from incrowd.tables.options import Run
 from incrowd.tables.reading.read import read
-from incrowd.tables.recipe import Recipe, asked_recipe, read_recipe
+from incrowd.tables.recipe import Recipe, read_recipe, recipe_of
 from incrowd.tables.recipe_checks import preset_names, read_preset
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Schema
@@ -60,10 +60,10 @@ def safe(patients):
 
 def test_every_preset_is_a_recipe_and_says_what_it_is_for():
     for name in preset_names():
-        assert asked_recipe({"preset": name}).preset == read_preset(name)
-    assert asked_recipe({"preset": "public"}).k == 20
+        assert recipe_of({"preset": name}).preset == read_preset(name)
+    assert recipe_of({"preset": "public"}).k == 20
     with pytest.raises(ParameterError, match=r"no preset 'publik'\. Did you mean public"):
-        asked_recipe({"preset": "publik"})
+        recipe_of({"preset": "publik"})
 
 
 def test_options_and_recipes_overrule_a_preset(tmp_path):
@@ -71,19 +71,19 @@ def test_options_and_recipes_overrule_a_preset(tmp_path):
     recipe = read_recipe(tmp_path / "r.yaml")
     assert (recipe.k, recipe.rarest, recipe.class_sensitive, recipe.alone_at_most) == (30, 5, True, 0)
     (tmp_path / "r.yaml").write_text("k: 10\n")
-    recipe = asked_recipe({"recipe": tmp_path / "r.yaml", "preset": "public", "rarest": 2, "class_sensitive": False})
+    recipe = recipe_of({"recipe": tmp_path / "r.yaml", "preset": "public", "rarest": 2, "class_sensitive": False})
     assert (recipe.k, recipe.rarest, recipe.class_sensitive) == (10, 2, False)
 
 
 def test_a_preset_requires_something_of_every_sensitive_column():
-    recipe = asked_recipe({"preset": "research", "sensitive": ['a "b", c', "d"], "require": "t=0.2 on d"})
+    recipe = recipe_of({"preset": "research", "sensitive": ['a "b", c', "d"], "require": "t=0.2 on d"})
     assert str(recipe.requirement) == '5-anonymity; 0.2-closeness of d; distinct 2-diversity of a "b", c'
-    assert asked_recipe({"preset": "research"}).requirement == KAnonymity(5)
+    assert recipe_of({"preset": "research"}).requirement == KAnonymity(5)
 
 
 def test_a_recipe_object_takes_no_preset():
     with pytest.raises(ParameterError, match="says everything by itself"):
-        asked_recipe({"recipe": Recipe(), "preset": "public"})
+        recipe_of({"recipe": Recipe(), "preset": "public"})
     with pytest.raises(ParameterError, match="named in a recipe's file"):
         Recipe(preset="public")  # type: ignore[arg-type]
 
@@ -129,7 +129,7 @@ def test_report_and_certificate_say_which_rule_did_what(safe):
 
 
 def test_what_the_user_says_of_a_column_wins(patients):
-    recipe = asked_recipe(
+    recipe = recipe_of(
         {"preset": "safe-harbor", "sensitive": ["surname"], "reading": {"coarsen": {"seen": "none", "age": "top-80"}}}
     )
     settled, source = with_kinds(recipe, read_preset("safe-harbor"), read(patients, **recipe.reading))
@@ -140,11 +140,9 @@ def test_what_the_user_says_of_a_column_wins(patients):
     assert told["surname"] == "not dropped, as you name it sensitive (safe-harbor: names; the name suggests it)."
     assert told["seen"].startswith("left to your rule none (safe-harbor: dates finer than a year")
     with pytest.raises(ValuesError, match="'when': 60 cells cannot be read as dates or years"):
-        with_kinds(asked_recipe({"sensitive": ["when"]}), read_preset("safe-harbor"), read(patients))
+        with_kinds(recipe_of({"sensitive": ["when"]}), read_preset("safe-harbor"), read(patients))
     both = pl.DataFrame({"account_date": ["2020-01-01", "2021-01-01"]})
-    _, source_of_both = with_kinds(
-        asked_recipe({"sensitive": ["account_date"]}), read_preset("safe-harbor"), read(both)
-    )
+    _, source_of_both = with_kinds(recipe_of({"sensitive": ["account_date"]}), read_preset("safe-harbor"), read(both))
     assert source_of_both.frame["account_date"].to_list() == [2020, 2021]
     assert source.finer is not None
     assert set(source.finer.columns) == {"age", "zip", "born"}

@@ -17,8 +17,8 @@ from incrowd.report.certificate import faults, schema
 from incrowd.report.html import report_html
 from incrowd.tables.reading.keyed import keyed, read_key
 from incrowd.tables.reading.read import read
-from incrowd.tables.recipe import Recipe, asked_recipe, read_recipe
-from incrowd.vocabulary.keying import Keying
+from incrowd.tables.recipe import Recipe, read_recipe, recipe_of
+from incrowd.vocabulary.column_rules import Keying
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 
 ROWS = 120
@@ -188,7 +188,7 @@ def test_the_page_and_the_recipe_ask_for_the_same(stays, key, tmp_path, capsys, 
 
 def test_naming_less_than_a_recipe_makes_nothing_plain():
     recipe = Recipe(pseudonyms=["patient", "mother"], shift_dates=["seen"])
-    kept = asked_recipe({"recipe": recipe, "pseudonyms": ["patient"], "shift_dates": ["left"]})
+    kept = recipe_of({"recipe": recipe, "pseudonyms": ["patient"], "shift_dates": ["left"]})
     assert kept.named(Role.PSEUDONYM) == ["patient", "mother"]
     assert kept.named(Role.SHIFTED) == ["seen", "left"]
 

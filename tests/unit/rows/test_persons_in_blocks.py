@@ -13,8 +13,9 @@ from incrowd.methods.judging import Judge
 from incrowd.methods.method import Presence
 from incrowd.plan.steps import Bin, Hide
 from incrowd.rows.blocks import held
+from incrowd.rows.blocks.held import LocalBlocks
 from incrowd.rows.blocks.persons import drawn_persons, persons_of
-from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks
+from incrowd.rows.blocks.population import BlockedPopulation
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.one_machine import Destination
 from incrowd.tables.recipe import Recipe

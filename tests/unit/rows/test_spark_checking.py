@@ -28,7 +28,7 @@ def found(order, **options):
     stream = pa.BufferOutputStream()
     pq.write_table(own, stream, **{**parquet_options(own.schema), **options})
     mixing = SimpleNamespace(original=lambda _key, _parts: Original(own, np.asarray(order), ROWS))
-    comparing = Comparing(mixing, partial(_compare, SimpleNamespace(seeded=False), ASKED, 5))  # type: ignore[arg-type]
+    comparing = Comparing(mixing, partial(_compare, SimpleNamespace(seeded=False), ASKED, 5, {}))  # type: ignore[arg-type]
     parts = pa.table({"key": [0], "block": [0], "rows": [b""]})
     answer = comparing(parts, pa.table({"content": [stream.getvalue().to_pybytes()]}))["answer"][0].as_py()
     return pickle.loads(answer)

@@ -25,7 +25,8 @@ from incrowd.errors import (
     ParameterError,
     ValuesError,
 )
-from incrowd.rows.blocks.population import BlockedPopulation, LocalBlocks
+from incrowd.rows.blocks.held import LocalBlocks
+from incrowd.rows.blocks.population import BlockedPopulation
 from incrowd.rows.spark.blocks import Meaning, SparkBlocks, check_all_answered
 from incrowd.rows.spark.drafting import partition_keys
 from incrowd.rows.spark.held import raw_codes

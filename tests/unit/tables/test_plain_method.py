@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from incrowd.tables.recipe import asked_recipe, parse_recipe
+from incrowd.tables.recipe import parse_recipe, recipe_of
 from incrowd.tables.recipe_checks import DEFAULT_METHOD, PLAIN_METHOD
 
 
@@ -21,7 +21,7 @@ from incrowd.tables.recipe_checks import DEFAULT_METHOD, PLAIN_METHOD
     ],
 )
 def test_plain_values_by_their_form_are_those_that_keep_most(options, method):
-    assert asked_recipe(options).method == method
+    assert recipe_of(options).method == method
 
 
 def test_a_recipe_file_says_it_too():

@@ -13,7 +13,7 @@ from incrowd.tables.reading.coarsen import coarsened, coarser
 from incrowd.tables.reading.read import read
 from incrowd.verification.column_rules import coarsen
 from incrowd.verification.opening import connect
-from incrowd.vocabulary.coarsening import SMALL_AREAS, Coarsening
+from incrowd.vocabulary.column_rules import SMALL_AREAS, Coarsening
 
 DATES = [
     *("2020-03-01", "2020-03", "2020", " 2020-03-01 ", "2020-12-31T23:59:59Z", "2020-12-31 23:59", "2020/1/31"),

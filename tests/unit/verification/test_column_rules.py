@@ -13,8 +13,8 @@ from incrowd.errors import ValuesError, VerificationError
 from incrowd.tables.reading.keyed import KeyedCells, shift
 from incrowd.verification.column_rules import UNKEYED, Hmac, form_check, make_keyed
 from incrowd.verification.request import Hint, InputFile, Request
+from incrowd.vocabulary.column_rules import Keying
 from incrowd.vocabulary.forms import FileForm
-from incrowd.vocabulary.keying import Keying
 from incrowd.vocabulary.requirement import KAnonymity
 from support.one_database import start as connect
 

@@ -13,7 +13,7 @@ from test_judge import COLUMNS, ROWS, failed, people, released, request
 
 from incrowd.tables.publishing.serialise import write_pair, write_table
 from incrowd.verification import judge as judging
-from incrowd.verification.judge import asked_of, expected_columns, judge, written
+from incrowd.verification.judge import expected_columns, expected_of, judge, written
 from incrowd.verification.request import Hint, InputFile, Request
 from incrowd.vocabulary.counts_text import write_counts
 from incrowd.vocabulary.forms import FileForm, groups_path
@@ -97,7 +97,7 @@ def test_a_release_has_all_columns_but_identifiers_and_numbers_perhaps_by_their_
 
 def asked_for(header=(), **changes):
     given = plain(**changes)
-    return asked_of(given, expected_columns(given, header), None)
+    return expected_of(given, expected_columns(given, header), None)
 
 
 def test_what_is_asked_in_the_names_of_the_file():
@@ -115,18 +115,18 @@ def test_bounds_are_asked_for_as_pairs():
     age = Column("age", QUASI, ColumnType.INTEGER, hierarchy=DAYS)
     given = plain(age, Column("job", QUASI, hierarchy=JOBS), Column("n", QUASI, ColumnType.REAL))
     sources = expected_columns(given, ["age_low", "age_high", "n_low", "n_high", "job"])
-    found = asked_of(given, sources, None)
+    found = expected_of(given, sources, None)
     assert found.bounds == [("age_low", "age_high"), ("n_low", "n_high")]
     assert found.quasi_identifiers == ["age_low", "age_high", "job", "n_low", "n_high"]
     assert found.promises == [("4-anonymity", ["age_low", "age_high", "job", "n_low", "n_high"], 4)]
     assert found.hierarchies == {"job": JOBS}  # bounds show no group
-    whole = asked_of(given, expected_columns(given, []), None)
+    whole = expected_of(given, expected_columns(given, []), None)
     assert (whole.bounds, whole.hierarchies) == ([], {"age": DAYS, "job": JOBS})
 
 
 def test_hierarchies_of_columns_that_are_released_as_they_are_do_not_matter():
     given = plain(Column("age", QUASI), Column("ill", TARGET, hierarchy=JOBS))
-    assert asked_of(given, expected_columns(given, []), None).hierarchies == {}
+    assert expected_of(given, expected_columns(given, []), None).hierarchies == {}
 
 
 def test_means_are_shared_where_numbers_are_levels():

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from incrowd.errors import UndeterminedError
 from incrowd.verification import histories
+from incrowd.verification.class_sizes import class_persons, recount_persons, telling_columns_check
 from incrowd.verification.histories import cell_tables, combinations, facts_in_classes, make_histories, supports
-from incrowd.verification.person_counts import class_persons, recount_persons, telling_columns_check
 from incrowd.verification.requirements import Further, recount_requirements, value_table
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import (

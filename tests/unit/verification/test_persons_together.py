@@ -9,12 +9,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from incrowd.verification.class_sizes import recount_persons
 from incrowd.verification.forbidden_cells import RareValues
-from incrowd.verification.histories import BESIDE
+from incrowd.verification.histories import BESIDE, person_pseudonym_checks
 from incrowd.verification.opening import connect, register
-from incrowd.verification.person_counts import recount_persons
 from incrowd.verification.population import People, recount_population
-from incrowd.verification.pseudonyms import person_pseudonym_checks
 from incrowd.verification.requirements import Further, necessary_of_rows
 from incrowd.verification.two_tables import PersonsTable
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

@@ -1,6 +1,6 @@
 """The one list of learners. To add one: write its file and enter it below.
 
-Those of other packages are found behind it: by their entry points (:mod:`incrowd.plugins`), by their names in
+Those of other packages are found behind it: by their entry points (:mod:`incrowd.optional`), by their names in
 scikit-learn, or as an object that is passed.
 """
 
@@ -39,8 +39,8 @@ def _own(module: str, name: str, **fixed: Any) -> Callable[..., Learner]:
         for parameter in parameters:
             if parameter not in known:
                 raise ParameterError(f"There is no parameter {parameter!r} here. There are: {', '.join(known)}.")
-        made: Learner = learner(**fixed, **parameters)
-        return made
+        instance: Learner = learner(**fixed, **parameters)
+        return instance
 
     return make
 
@@ -109,7 +109,7 @@ def find_learner(named: Any) -> Learner:
         if word.lower() in (known, *entry.aliases):
             return entry.factory(**parameters)
     from incrowd.comparisons.learners.scikit import scikit_named
-    from incrowd.plugins import find_plugin
+    from incrowd.optional import find_plugin
 
     if (plugin := find_plugin("learners", word)) is not None:
         return made_by(plugin.checked(learner_entry).factory, word, parameters)
@@ -123,7 +123,7 @@ def learner_entry(factory: Any) -> LearnerEntry:
     """The entry of a class or function from elsewhere that makes a learner of its parameters."""
     if not callable(factory):
         raise ParameterError("A learner is named by the class or function that makes it.")
-    from incrowd.plugins import package_of
+    from incrowd.optional import package_of
 
     summary = (factory.__doc__ or "").strip().partition("\n")[0].rstrip(".")
     return LearnerEntry(summary, factory, package=package_of(factory))
@@ -132,16 +132,16 @@ def learner_entry(factory: Any) -> LearnerEntry:
 def made_by(factory: Callable[..., Any], word: str, parameters: Mapping[str, Any]) -> Learner:
     """What a factory from elsewhere makes, which has to call itself as it was called."""
     try:
-        made = factory(**parameters)
+        instance = factory(**parameters)
     except TypeError:
         raise ParameterError(
             f"{word} cannot be made with these parameters: {', '.join(parameters) or 'none'}."
         ) from None
-    if is_classifier(made):
+    if is_classifier(instance):
         from incrowd.comparisons.learners.scikit import ScikitObject
 
-        return ScikitObject(word, "", tuple(parameters.items()), classifier=made)
-    learner = learner_of(made)
+        return ScikitObject(word, "", tuple(parameters.items()), classifier=instance)
+    learner = learner_of(instance)
     if parsed(learner.name)[0] != word:
         raise ParameterError(f"The learner {word!r} calls itself {learner.name!r}.")
     return learner

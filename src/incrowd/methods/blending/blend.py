@@ -41,7 +41,7 @@ from incrowd.methods.blending.kernel import (
     sides_of,
 )
 from incrowd.methods.blending.parts import BlendGroups, GroupedParts
-from incrowd.methods.blending.row_table import RowTable, make_room
+from incrowd.methods.blending.row_table import RowFeatures, RowTable, Worth, kernel_rows, make_room
 from incrowd.methods.catalog import target_of
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Population, check_choice, check_flag, check_not_negative
@@ -159,12 +159,12 @@ class Blend:
         parts = population.parts(max(PART_ROWS, LEAST_GROUPS * judge.k))
         first = next(parts)
         prepared = self.prepare(first.rows, judge.k, randomness, preferences)
-        made = GroupedParts.of(population.rows, judge)
-        made.add(first.place, *self.groups_of(prepared, judge))
+        groups = GroupedParts.of(population.rows, judge)
+        groups.add(first.place, *self.groups_of(prepared, judge))
         for part in parts:
             more = prepared.of_others(part.rows, randomness, preferences)
-            made.add(part.place, *self.groups_of(more, judge))
-        return self.steps(prepared, made.together(), judge, randomness)
+            groups.add(part.place, *self.groups_of(more, judge))
+        return self.steps(prepared, groups.together(), judge, randomness)
 
     def prepare(
         self, population: Population, k: int, randomness: Randomness, preferences: Preferences = INDIFFERENT
@@ -196,26 +196,26 @@ class Blend:
         """The groups of some rows, and the evidence of each; all of them are one group if they may not be parted."""
         marks = judge.of_rows(prepared.table, prepared.owners)
         worth = Worth(self.attributes, self.labels, self.scores)
-        made = split_rows(prepared.features, judge, marks, worth)
+        groups = split_rows(prepared.features, judge, marks, worth)
         clusters = self.groups == CLUSTERS or (self.groups == AUTO and prepared.target in judge.names)
         if clusters and len(marks) <= LARGEST_CLUSTERED:
-            made = clustered(prepared.features, judge, marks, worth, made)
-        return made, judge.tally(marks, made.groups, made.count)
+            groups = clustered(prepared.features, judge, marks, worth, groups)
+        return groups, judge.tally(marks, groups.groups, groups.count)
 
     def steps(
-        self, prepared: PreparedRows, made: BlendGroups, judge: Judge, randomness: Randomness
+        self, prepared: PreparedRows, groups: BlendGroups, judge: Judge, randomness: Randomness
     ) -> tuple[Step, ...]:
         """What the groups show; they are numbered by chance."""
         names = prepared.names
-        seats = permutation(made.count, randomness).astype(np.int32)[made.groups]
-        sizes = tuple(np.bincount(seats, minlength=made.count).tolist())
+        seats = permutation(groups.count, randomness).astype(np.int32)[groups.groups]
+        sizes = tuple(np.bincount(seats, minlength=groups.count).tolist())
         forms = tuple(Suppressed() if name in prepared.hidden else Counts() for name in names)
         return (
             prepared.bins,
             Seat(sizes, seats),
             Show(names, tuple(Group(rows, forms) for rows in sizes)),
             AsCounts(names, prepared.bins.cuts),
-            self._reasons(prepared, made, judge.k, len(seats)),
+            self._reasons(prepared, groups, judge.k, len(seats)),
         )
 
     def _hidden(
@@ -243,17 +243,17 @@ class Blend:
             guidance = guided(table, kept, target, self.guide, randomness, owners)
         return [*empty, *gone], guidance
 
-    def _reasons(self, prepared: PreparedRows, made: BlendGroups, k: int, height: int) -> Reasons:
+    def _reasons(self, prepared: PreparedRows, groups: BlendGroups, k: int, height: int) -> Reasons:
         """How often each attribute and the score were split, and what is hidden."""
         columns, target = prepared.features.columns, prepared.table[prepared.target]
-        uses = zip([*(column.name for column in columns), "the score"], made.uses.tolist(), strict=True)
-        shown = sorted(uses, key=lambda use: -use[1]) if made.uses.any() else ()
+        uses = zip([*(column.name for column in columns), "the score"], groups.uses.tolist(), strict=True)
+        shown = sorted(uses, key=lambda use: -use[1]) if groups.uses.any() else ()
         rows = (*shown, *((name, "hidden") for name in prepared.hidden))
         facts: list[tuple[str, Any]] = [
             ("guide", _called(chosen_guide(self.guide, prepared.table.height))),
             ("share of rows whose class the guide tells", round(prepared.guidance.accuracy, 3)),
-            ("groups", made.count),
-            ("groups are", SPLITS if made.uses.any() or made.count < 2 else CLUSTERS),
+            ("groups", groups.count),
+            ("groups are", SPLITS if groups.uses.any() or groups.count < 2 else CLUSTERS),
         ]
         if height > prepared.table.height:
             facts.append(("rows were dealt at random to parts of about", prepared.table.height))
@@ -301,42 +301,12 @@ def _called(guide: Any) -> str:
     return guide if isinstance(guide, str) else " ".join(repr(guide).split())
 
 
-# The groups: rows are split in two while both parts may be released, where the features become most alike.
-@dataclass(frozen=True, eq=False)
-class RowFeatures:
-    """What groups are made alike in."""
-
-    columns: Sequence[EncodedColumn]  # the attributes, numbers as the bins they lie in
-    ordered: Sequence[bool]  # which of them are cut between neighbours; a missing value comes last
-    weights: Numbers  # how much each counts, in all 1
-    score: Numbers  # class probabilities, rows x classes
-    labels: Codes  # the class of each row
-
-    @property
-    def height(self) -> int:
-        """Number of rows."""
-        return len(self.score)
-
-
-@dataclass(frozen=True)
-class Worth:
-    """What counts how much, beside 1 for the variance of the score.
-
-    ``attributes`` and ``labels`` are the variances of all attributes together and of the class itself; what a split by
-    score takes off counts ``scores`` times, 0: rows are not split by score.
-    """
-
-    attributes: float = 1.0
-    labels: float = 1.0
-    scores: float = 1.0
-
-
 def split_rows(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth) -> BlendGroups:
     """Split all rows while a split is left whose parts may both be released.
 
     ``marks`` are :meth:`Judge.of_rows` of the rows.
     """
-    rows = _kernel_rows(features, worth)
+    rows = kernel_rows(features, worth)
     orders = np.argsort(rows.score, axis=0, kind="stable").T[: max(1, rows.cut_scores)].copy()
     if judge.persons:
         owners = marks[:, 0].copy()
@@ -349,50 +319,11 @@ def split_rows(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth) -
 
 def clustered(features: RowFeatures, judge: Judge, marks: Ints, worth: Worth, split: BlendGroups) -> BlendGroups:
     """Groups as clusters; those that were split, where what is required leaves clusters less alike than these."""
-    known = Features.of(_kernel_rows(features, worth))
+    known = Features.of(kernel_rows(features, worth))
     groups = cluster_rows(known, judge, marks)
     if known.unlike(split.groups) <= known.unlike(groups):
         return split
     return BlendGroups(groups, int(groups.max()) + 1, np.zeros_like(split.uses))
-
-
-def _kernel_rows(features: RowFeatures, worth: Worth) -> RowTable:
-    """The features as the kernel takes them; of two classes the score of one says all."""
-    widths = [column.width for column in features.columns]
-    start = np.cumsum([0, *widths]).astype(np.int64)
-    places = np.empty((features.height, len(widths)), np.int32)
-    for a, column in enumerate(features.columns):
-        places[:, a] = column.codes + start[a]
-    square = [
-        worth.attributes * weight / spread if (spread := _spread(column.counts)) > 0 else 0.0
-        for column, weight in zip(features.columns, features.weights, strict=True)
-    ]
-    classes = features.score.shape[1]
-    scores = [_scaled(features.score, 1.0), _scaled(np.eye(classes)[features.labels], worth.labels)]
-    cut = 0 if worth.scores == 0 else 1 if classes == 2 else classes
-    ordered, squares = np.array(features.ordered, np.bool_), np.array(square, np.float64)
-    return RowTable(
-        places=places,
-        start=start,
-        ordered=ordered,
-        square=squares,
-        score=np.hstack(scores),
-        cut_scores=cut,
-        score_worth=float(worth.scores),
-    )
-
-
-def _scaled(numbers: Numbers, variance: float) -> Numbers:
-    """The columns with mean 0 and, all together, this variance."""
-    numbers = numbers - numbers.mean(axis=0)
-    total = float(numbers.var(axis=0).sum())
-    return numbers * np.sqrt(variance / total) if total > 0 else np.zeros_like(numbers)
-
-
-def _spread(counts: Ints) -> float:
-    """The variance of the 0/1 columns of an attribute, in all: one minus the chance that two rows agree."""
-    shares = counts / max(1, counts.sum())
-    return float(1.0 - (shares**2).sum())
 
 
 class _Growing:
@@ -423,11 +354,11 @@ class _Growing:
 
     def asking(self) -> int:
         """The judge is asked about the splits of every node, the best first."""
-        made = 0
+        done = 0
         for first, last in self._parted(self._best_allowed, 0):
-            self.groups[self.orders[0, first:last]] = made
-            made += 1
-        return made
+            self.groups[self.orders[0, first:last]] = done
+            done += 1
+        return done
 
     def _parted(self, choose: Callable[[Numbers, Any], Numbers | None], enough: int) -> Iterator[tuple[int, int]]:
         """The nodes that are not split any more: none of their splits is chosen, or they are small enough."""

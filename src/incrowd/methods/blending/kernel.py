@@ -388,18 +388,18 @@ def grow(rows: RowTable, orders: Any, begin: int, end: int, k: int, groups: Any,
     They are numbered from 0. ``uses`` counts the splits of each attribute, and of scores last.
     """
     room, goes_left = make_room(rows, end - begin), np.zeros(rows.places.shape[0], np.bool_)
-    waiting, made = [(begin, end)], 0
+    waiting, count = [(begin, end)], 0
     while len(waiting) > 0:
         first, last = waiting.pop()
         splits = list_splits(rows, orders, first, last, k, room)
         if len(splits) == 0:
             for i in orders[0, first:last]:
-                groups[i] = made
-            made += 1
+                groups[i] = count
+            count += 1
             continue
         best = splits[np.argmax(splits[:, GAIN])]
         middle = divide(rows, orders, first, last, best, room, goes_left)
         uses[uses.size - 1 if best[KIND] == SCORE else int(best[OF])] += 1
         waiting.append((first, middle))
         waiting.append((middle, last))
-    return made
+    return count

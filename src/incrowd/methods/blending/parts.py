@@ -40,11 +40,11 @@ class GroupedParts:
         """Nobody has a group yet."""
         return cls(judge, np.zeros(rows, np.int32), [], [])
 
-    def add(self, place: npt.NDArray[np.intp], made: BlendGroups, evidence: Ints) -> None:
+    def add(self, place: npt.NDArray[np.intp], groups: BlendGroups, evidence: Ints) -> None:
         """The groups of the rows at these places."""
-        self.groups[place] = made.groups + sum(map(len, self.evidence))
+        self.groups[place] = groups.groups + sum(map(len, self.evidence))
         self.evidence.append(evidence)
-        self.uses.append(made.uses)
+        self.uses.append(groups.uses)
 
     def together(self) -> BlendGroups:
         """All groups; those that fail joined with the largest of the others, one after the other."""

@@ -1,13 +1,19 @@
-"""The rows as Blend's kernel takes them, and its scratch space."""
+"""What Blend's groups are made alike in: rows with their features, as the kernel takes them, and its scratch space."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from incrowd.trees.compiled import compiled
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
 
+Numbers = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 MOST_PAIRS = 1024  # values that are counted in pairs: 4 MB
 NOBODY = np.empty(0, np.int32)
 
@@ -87,3 +93,72 @@ def make_room(rows: RowTable, most: int) -> Room:
         own=np.zeros(persons, np.int64),
         own_left=np.zeros(persons, np.int64),
     )
+
+
+# The groups: rows are split in two while both parts may be released, where the features become most alike.
+@dataclass(frozen=True, eq=False)
+class RowFeatures:
+    """What groups are made alike in."""
+
+    columns: Sequence[EncodedColumn]  # the attributes, numbers as the bins they lie in
+    ordered: Sequence[bool]  # which of them are cut between neighbours; a missing value comes last
+    weights: Numbers  # how much each counts, in all 1
+    score: Numbers  # class probabilities, rows x classes
+    labels: Codes  # the class of each row
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return len(self.score)
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What counts how much, beside 1 for the variance of the score.
+
+    ``attributes`` and ``labels`` are the variances of all attributes together and of the class itself; what a split by
+    score takes off counts ``scores`` times, 0: rows are not split by score.
+    """
+
+    attributes: float = 1.0
+    labels: float = 1.0
+    scores: float = 1.0
+
+
+def kernel_rows(features: RowFeatures, worth: Worth) -> RowTable:
+    """The features as the kernel takes them; of two classes the score of one says all."""
+    widths = [column.width for column in features.columns]
+    start = np.cumsum([0, *widths]).astype(np.int64)
+    places = np.empty((features.height, len(widths)), np.int32)
+    for a, column in enumerate(features.columns):
+        places[:, a] = column.codes + start[a]
+    square = [
+        worth.attributes * weight / spread if (spread := _spread(column.counts)) > 0 else 0.0
+        for column, weight in zip(features.columns, features.weights, strict=True)
+    ]
+    classes = features.score.shape[1]
+    scores = [_scaled(features.score, 1.0), _scaled(np.eye(classes)[features.labels], worth.labels)]
+    cut = 0 if worth.scores == 0 else 1 if classes == 2 else classes
+    ordered, squares = np.array(features.ordered, np.bool_), np.array(square, np.float64)
+    return RowTable(
+        places=places,
+        start=start,
+        ordered=ordered,
+        square=squares,
+        score=np.hstack(scores),
+        cut_scores=cut,
+        score_worth=float(worth.scores),
+    )
+
+
+def _scaled(numbers: Numbers, variance: float) -> Numbers:
+    """The columns with mean 0 and, all together, this variance."""
+    numbers = numbers - numbers.mean(axis=0)
+    total = float(numbers.var(axis=0).sum())
+    return numbers * np.sqrt(variance / total) if total > 0 else np.zeros_like(numbers)
+
+
+def _spread(counts: Ints) -> float:
+    """The variance of the 0/1 columns of an attribute, in all: one minus the chance that two rows agree."""
+    shares = counts / max(1, counts.sum())
+    return float(1.0 - (shares**2).sum())

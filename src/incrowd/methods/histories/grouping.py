@@ -1,12 +1,13 @@
-"""Persons in groups: first by how many rows they keep, then by their summaries; and groups that are taken back."""
+"""Persons as rows and in groups: by how many rows they keep, then by what does not change and what sums up the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from incrowd.methods.histories.rows_of_persons import Ints
 from incrowd.methods.judging import Judge
@@ -14,8 +15,77 @@ from incrowd.methods.partitioning.dimensions import dimensions_of
 from incrowd.methods.partitioning.mondrian import class_codes, grow_cuts
 from incrowd.methods.partitioning.tree_of_cuts import tree_of_cuts
 from incrowd.trees.routing import route
-from incrowd.vocabulary.encoded_table import EncodedTable
-from incrowd.vocabulary.schema import Schema
+from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
+from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
+
+
+def is_static(column: EncodedColumn, owners: Ints, persons: int) -> bool:
+    """Whether no person has two values; missing is one.
+
+    Examples
+    --------
+    >>> sex = EncodedColumn("sex", ColumnType.TEXT, np.array([0, 0, 1], np.int32), pl.Series(["f", "m"]))
+    >>> is_static(sex, np.array([0, 0, 1]), 2), is_static(sex, np.array([0, 1, 1]), 2)
+    (True, False)
+    """
+    first = np.zeros(persons, np.int64)
+    first[owners] = column.codes
+    return bool((first[owners] == column.codes).all())
+
+
+def summaries(table: EncodedTable, schema: Schema, owners: Ints, persons: int) -> tuple[EncodedTable, Schema]:
+    """A table with a row for each person, and its columns.
+
+    A quasi-identifier that never changes is as it is; of the others there is the commonest value, or the smallest,
+    largest and mean number. The class is the commonest one.
+    """
+    columns: list[EncodedColumn] = []
+    described: list[Column] = []
+    for name in schema.quasi_identifiers:
+        column, known = table[name], schema[name]
+        if column.type.is_numeric and not is_static(column, owners, persons):
+            parts = list(_of_numbers(column, owners, persons))
+            columns += parts
+            described += [Column(part.name, Role.QUASI_IDENTIFIER, part.type) for part in parts]
+        else:
+            columns.append(commonest(column, owners, persons))
+            described.append(known)
+    if schema.target is not None:
+        columns.append(commonest(table[schema.target], owners, persons))
+        described.append(schema[schema.target])
+    return EncodedTable.of(columns), Schema(tuple(described))
+
+
+def commonest(column: EncodedColumn, owners: Ints, persons: int) -> EncodedColumn:
+    """The value that most rows of each person have, the first of several; missing where there is no row."""
+    cells, rows = np.unique(owners * column.width + column.codes, return_counts=True)
+    order = np.lexsort((cells % column.width, -rows, cells // column.width))
+    people, first = np.unique(cells[order] // column.width, return_index=True)
+    codes = np.full(persons, column.missing_code, np.int32)
+    codes[people] = (cells[order] % column.width)[first]
+    return EncodedColumn(column.name, column.type, codes, column.dictionary)
+
+
+def _of_numbers(column: EncodedColumn, owners: Ints, persons: int) -> Iterator[EncodedColumn]:
+    """The smallest, largest and mean number of each person; missing where there is none."""
+    rows = column.codes != column.missing_code
+    codes, people = column.codes[rows], owners[rows]
+    least = np.full(persons, column.missing_code, np.int32)
+    np.minimum.at(least, people, codes)
+    most = np.full(persons, -1, np.int32)
+    np.maximum.at(most, people, codes)
+    most[most < 0] = column.missing_code
+    yield EncodedColumn(f"{column.name} #least", column.type, least, column.dictionary)
+    yield EncodedColumn(f"{column.name} #most", column.type, most, column.dictionary)
+    numbers = column.numbers.astype(np.float64)[codes]
+    count = np.bincount(people, minlength=persons)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        means = np.bincount(people, numbers, persons) / count
+    known = np.isfinite(means)
+    values, places = np.unique(means[known], return_inverse=True)
+    of_mean = np.full(persons, len(values), np.int32)
+    of_mean[known] = places
+    yield EncodedColumn(f"{column.name} #mean", ColumnType.REAL, of_mean, pl.Series(values, dtype=pl.Float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,5 +154,5 @@ def _cut(table: EncodedTable, schema: Schema, judge: Judge, marks: Ints) -> tupl
     dimensions = dimensions_of(table, schema, by_class)
     labels, classes = class_codes(table, schema.target)
     cuts = grow_cuts(dimensions, labels, len(classes), judge, marks, by_class=by_class, min_gain=None)
-    made = tree_of_cuts(cuts, dimensions, schema.target or "", classes)
-    return np.asarray(made.owners, np.int64)[route(made.tree, table)], cuts.parents
+    tree = tree_of_cuts(cuts, dimensions, schema.target or "", classes)
+    return np.asarray(tree.owners, np.int64)[route(tree.tree, table)], cuts.parents

@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from incrowd.errors import ParameterError, RequirementError
-from incrowd.methods.histories.common_forms import common_forms
-from incrowd.methods.histories.grouping import Grouping, group_persons
+from incrowd.methods.histories.grouping import Grouping, commonest, group_persons, summaries
 from incrowd.methods.histories.known_rows import KnownRows, Refined, SupportRefinement, check_k_alone, kept_rows
-from incrowd.methods.histories.rows_of_persons import Histories, Ints, levels
-from incrowd.methods.histories.summaries import commonest, summaries
+from incrowd.methods.histories.rows_of_persons import Histories, Ints, common_forms, levels
 from incrowd.methods.histories.whole_histories import (
     Beyond,
     HistoryRows,
@@ -162,8 +160,8 @@ def _joined(
     summed, of_events = summaries(events, schema, histories.owners, histories.persons)
     columns = [described[name] for name in described.encoded]
     columns += [column for column in of_events.columns if described.target is None or column.name != of_events.target]
-    made = {name: own[name] for name in described.encoded} | dict(summed.columns)
-    return EncodedTable.of(made[column.name] for column in columns), Schema(tuple(columns))
+    encoded = {name: own[name] for name in described.encoded} | dict(summed.columns)
+    return EncodedTable.of(encoded[column.name] for column in columns), Schema(tuple(columns))
 
 
 def _classes(

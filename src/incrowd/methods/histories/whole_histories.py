@@ -16,10 +16,8 @@ import numpy as np
 
 from incrowd.drawing.wording import counted
 from incrowd.errors import RequirementError
-from incrowd.methods.histories.common_forms import common_forms
-from incrowd.methods.histories.grouping import Grouping, group_persons
-from incrowd.methods.histories.rows_of_persons import Histories, Ints, levels
-from incrowd.methods.histories.summaries import summaries
+from incrowd.methods.histories.grouping import Grouping, group_persons, summaries
+from incrowd.methods.histories.rows_of_persons import Histories, Ints, common_forms, levels
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Population, Presence, check_choice
 from incrowd.methods.partitioning.mondrian import BOXES

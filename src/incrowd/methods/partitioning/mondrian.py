@@ -330,13 +330,13 @@ def find_partition(
     labels, classes = class_codes(table, target)
     marks = judge.of_rows(table, population.owners)
     cuts = grow_cuts(dimensions, labels, len(classes), judge, marks, by_class=by_class, min_gain=min_gain)
-    made = tree_of_cuts(cuts, dimensions, target or "", classes)
-    evidence = judge.resting(population, made.tree, made.owners)
+    tree = tree_of_cuts(cuts, dimensions, target or "", classes)
+    evidence = judge.resting(population, tree.tree, tree.owners)
     kept = take_back(cuts, evidence, judge)
     if kept is not cuts:
-        made = tree_of_cuts(kept, dimensions, target or "", classes)
+        tree = tree_of_cuts(kept, dimensions, target or "", classes)
     rows = summed_up(evidence.rows, cuts.parents)
-    return Partition(dimensions, kept, made, rows.tolist(), int(cuts.is_cut.sum()))
+    return Partition(dimensions, kept, tree, rows.tolist(), int(cuts.is_cut.sum()))
 
 
 def class_codes(table: EncodedTable, target: str | None) -> tuple[Codes, tuple[ClassValue, ...]]:

@@ -314,7 +314,7 @@ def _with_hierarchy(column: EncodedColumn, counts: Counts, own: Hierarchy | None
         return Part(members, Shown(members[0]) if is_leaf else Category(hierarchy.labels[node]), rows)
 
     coarsest = () if limit is None else limit.coarsest
-    made = TaxonomyCut(
+    cut = TaxonomyCut(
         name=column.name,
         labels=hierarchy.labels,
         parents=[0 if node in coarsest else parent for node, parent in enumerate(hierarchy.parents)],
@@ -322,8 +322,8 @@ def _with_hierarchy(column: EncodedColumn, counts: Counts, own: Hierarchy | None
         counts=counts,
         dress=dress,
     )
-    made.must_refine = limit is not None and bool(counts[:-1].any())
-    return made
+    cut.must_refine = limit is not None and bool(counts[:-1].any())
+    return cut
 
 
 def _all_at_once(column: EncodedColumn, counts: Counts) -> TaxonomyCut:

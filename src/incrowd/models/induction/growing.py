@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.models.induction.attributes import Division, DivisionPart
-from incrowd.models.induction.induction import Event, SpanRequirement
+from incrowd.models.induction.induction import Division, DivisionPart, Event, SpanRequirement
 from incrowd.models.induction.kernel import score, sort_rows
 from incrowd.models.induction.spans import InductionTable, SpanOrder, Territory
 from incrowd.trees.tree import Eq, Gt, In, Le, Missing

@@ -24,9 +24,17 @@ import numpy.typing as npt
 
 from incrowd.errors import InputError, ParameterError, SchemaError, ValuesError, VerificationError, named_option
 from incrowd.measures.information import entropy
-from incrowd.models.induction.attributes import Attribute, Categories, Thresholds
 from incrowd.models.induction.growing import GrowingNode, Growth
-from incrowd.models.induction.induction import Induction, Span, SpanRequirement, about_class, required_of_spans
+from incrowd.models.induction.induction import (
+    Attribute,
+    Categories,
+    Induction,
+    Span,
+    SpanRequirement,
+    Thresholds,
+    about_class,
+    required_of_spans,
+)
 from incrowd.models.induction.spans import InductionTable, SpanOrder, SpanOwners, Territory
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree, filled
 from incrowd.trees.c45 import at_least, splits_to_keep

@@ -29,8 +29,7 @@ import numpy.typing as npt
 
 from incrowd.methods.judging import Judge, JudgedPart
 from incrowd.methods.method import Presence
-from incrowd.models.induction.attributes import Attribute, Division
-from incrowd.models.induction.induction import SpanRequirement
+from incrowd.models.induction.induction import Attribute, Division, SpanRequirement
 from incrowd.models.induction.kernel import Inputs, cells_of, folded, forbid, sort_spans, xlogx_table
 from incrowd.trees.compiled import compiled
 from incrowd.trees.packing import exact_bins, occurring_classes

@@ -319,12 +319,12 @@ def _is_about(certificate: Certificate, stated: dict[str, Any]) -> bool:
 
 
 def _date(certificate: Certificate) -> Statement:
-    made = certificate["made"]
+    counts = certificate["made"]
     try:
-        datetime.datetime.fromisoformat(made)
+        datetime.datetime.fromisoformat(counts)
     except ValueError:
         return consistent("made", False, "", "there is no such day")
-    return consistent("made", True, made, "")
+    return consistent("made", True, counts, "")
 
 
 # A certificate that is about to be published says what was asked for and what was counted, and nothing else.

@@ -165,13 +165,13 @@ class Marker:
     def marks(self, columns: Sequence[CellContents], purpose: str) -> Marks:
         """The marks of rows with these cells; equal rows are marked once."""
         first, same = distinct_rows([column.codes for column in columns], [len(column.contents) for column in columns])
-        made = self._made([column.take(first) for column in columns], purpose)
-        return made[same]
+        digests = self._made([column.take(first) for column in columns], purpose)
+        return digests[same]
 
     def _made(self, columns: Sequence[CellContents], purpose: str) -> Marks:
         sign = _signing(self._persons if purpose == PERSON else self._rows)
-        made = b"".join(map(sign, _messages(columns)))
-        return np.frombuffer(made, ">u8").astype(np.uint64).reshape(-1, 2)
+        digests = b"".join(map(sign, _messages(columns)))
+        return np.frombuffer(digests, ">u8").astype(np.uint64).reshape(-1, 2)
 
     @cached_property
     def _persons(self) -> bytes:

@@ -59,14 +59,14 @@ def upgraded(book: Ledger, table: MarkedTable) -> list[int]:
     waiting = pending(book)
     if not waiting:
         return []
-    mark, made = table_mark(table.source.frame, book.key), []
+    mark, entries = table_mark(table.source.frame, book.key), []
     for name in waiting:
         with contextlib.suppress(LedgerError, TypeError):
             old = read_old(book.folder / name)
             known = set(old.header.get("quasi_identifiers", ())) <= set(table.source.frame.columns)
             if known and old.header.get("mark") == mark and len(old.classes) == table.people:
-                made.append(int(book.add(book.prepared(*_of_old(name, old, table))).number))
-    return made
+                entries.append(int(book.add(book.prepared(*_of_old(name, old, table))).number))
+    return entries
 
 
 def _of_old(name: str, old: Old, table: MarkedTable) -> tuple[LedgerEntry, MarkedPeople]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -15,7 +17,7 @@ from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.blocks.drafting import Drafting, settle_blocks
 from incrowd.rows.blocks.persons import drawn_persons, persons_of
-from incrowd.rows.blocks.population import LARGEST_SAMPLE, BlockedPopulation, LocalBlocks
+from incrowd.rows.blocks.population import LARGEST_SAMPLE, Answer, BlockedPopulation
 from incrowd.rows.memory.held import as_numbers, castable, numeric
 from incrowd.rows.one_machine import Destination, Drafted, OnOneMachine
 from incrowd.tables.reading.read import read_population
@@ -223,3 +225,28 @@ def sample_rows(resources: Resources, columns: int) -> int:
     if memory is None:
         return LARGEST_SAMPLE
     return int(np.clip(memory // (_OF_A_SAMPLED_CELL * (columns + 4)), _SMALLEST_BLOCK, LARGEST_SAMPLE))
+
+
+@dataclass(frozen=True, eq=False)
+class LocalBlocks:
+    """Blocks of this machine: ``load`` gives a block by its number. Some are asked at the same time."""
+
+    rows: Sequence[int]
+    load: Callable[[int], EncodedTable]
+    threads: int = 2
+
+    here: ClassVar[bool] = True
+
+    def each(self, ask: Callable[[EncodedTable, int], Answer]) -> Iterator[Answer]:
+        """The answers in order; no more blocks are in memory than there are threads, and no more answers wait."""
+        if self.threads == 1 or len(self.rows) == 1:
+            yield from (ask(self.load(place), place) for place in range(len(self.rows)))
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            waiting: deque[Future[Answer]] = deque()
+            for place in range(len(self.rows)):
+                if len(waiting) > self.threads:
+                    yield waiting.popleft().result()
+                waiting.append(pool.submit(lambda place: ask(self.load(place), place), place))
+            while waiting:
+                yield waiting.popleft().result()

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import ParameterError
-from incrowd.methods.method import Combinations, Part, Presence
+from incrowd.methods.method import Combinations, PopulationPart, Presence
 from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat
 from incrowd.rows.blocks.persons import drawn_persons, joined, marks_of, named, persons_of
 from incrowd.rows.memory.population import EmbeddedPopulation, Shares, combine, first_rows
@@ -42,31 +40,6 @@ class BlockStore(Protocol):
 
     def each(self, ask: Callable[[EncodedTable, int], Answer]) -> Iterator[Answer]:
         """The answer for each block and its number, in order. What is asked for must be small."""
-
-
-@dataclass(frozen=True, eq=False)
-class LocalBlocks:
-    """Blocks of this machine: ``load`` gives a block by its number. Some are asked at the same time."""
-
-    rows: Sequence[int]
-    load: Callable[[int], EncodedTable]
-    threads: int = 2
-
-    here: ClassVar[bool] = True
-
-    def each(self, ask: Callable[[EncodedTable, int], Answer]) -> Iterator[Answer]:
-        """The answers in order; no more blocks are in memory than there are threads, and no more answers wait."""
-        if self.threads == 1 or len(self.rows) == 1:
-            yield from (ask(self.load(place), place) for place in range(len(self.rows)))
-            return
-        with ThreadPoolExecutor(self.threads) as pool:
-            waiting: deque[Future[Answer]] = deque()
-            for place in range(len(self.rows)):
-                if len(waiting) > self.threads:
-                    yield waiting.popleft().result()
-                waiting.append(pool.submit(lambda place: ask(self.load(place), place), place))
-            while waiting:
-                yield waiting.popleft().result()
 
 
 # How many of the things that are drawn are good ones: the hypergeometric law, by inversion.
@@ -356,12 +329,12 @@ class BlockedPopulation:
 
         return self._once(step, placing, placed=True)
 
-    def parts(self, rows: int) -> Iterator[Part]:
+    def parts(self, rows: int) -> Iterator[PopulationPart]:
         """All rows, dealt at random; where few enough rows are not in one part, each part is put together by itself."""
         count = self.rows // max(1, min(rows, self.largest_sample))
         if count < 2 and self.rows <= self.largest_sample:
             seen = EmbeddedPopulation(self.sample(), self.schema, self.randomness, owners=self.owners)
-            yield Part(np.arange(self.rows), seen)
+            yield PopulationPart(np.arange(self.rows), seen)
             return
         if not self.blocks.here:
             raise ParameterError(
@@ -371,7 +344,7 @@ class BlockedPopulation:
         part_of, starts = self._dealt(count), np.cumsum([0, *self.blocks.rows])
         for number in range(count):
             mine = [np.flatnonzero(each == number) for each in part_of]
-            yield Part(
+            yield PopulationPart(
                 np.concatenate([some + start for some, start in zip(mine, starts, strict=False)]), self._of(mine)
             )
 

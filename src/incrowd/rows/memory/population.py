@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import PlanError
-from incrowd.methods.method import Combinations, Part, Presence
+from incrowd.methods.method import Combinations, PopulationPart, Presence
 from incrowd.plan.steps import DROPPED, GROUP, Bin, Hide, Place, Recode, Recoding, Seat
 from incrowd.trees.packing import class_places
 from incrowd.trees.routing import route
@@ -290,9 +290,9 @@ class EmbeddedPopulation:
         group = EncodedColumn(GROUP, ColumnType.INTEGER, codes, names)
         return EncodedTable.of([*self.table.columns.values(), group])
 
-    def parts(self, rows: int) -> Iterator[Part]:  # noqa: ARG002, all of them are here anyway
+    def parts(self, rows: int) -> Iterator[PopulationPart]:  # noqa: ARG002, all of them are here anyway
         """All rows as one part."""
-        yield Part(np.arange(self.rows), self)
+        yield PopulationPart(np.arange(self.rows), self)
 
     def count(self, tree: Tree) -> npt.NDArray[np.int64]:
         """Rows that come to rest at each node, class by class."""

@@ -23,8 +23,7 @@ from incrowd.errors import OutputError
 from incrowd.rows.blocks.drafting import PERSON
 from incrowd.rows.spark.blocks import SparkBlocks
 from incrowd.rows.spark.drafting import BLOCK, KEY, Mixing, Pieces, left_out
-from incrowd.rows.spark.person_checking import owned_rows
-from incrowd.rows.spark.promise_checking import counted_values, further_checks
+from incrowd.rows.spark.promise_checking import counted_values, further_checks, owned_rows
 from incrowd.rows.spark.session import (
     EXACT,
     ONE_BLOCK_AT_A_TIME,
@@ -41,9 +40,9 @@ from incrowd.verification.beside import MOST_CELLS, unchanged_counts
 from incrowd.verification.class_sizes import k_check, sizes_of
 from incrowd.verification.comparison import PieceFindings
 from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
-from incrowd.verification.forbidden_cells import rare_values_check
+from incrowd.verification.forbidden_cells import EVERYBODY, rare_cells, rare_values_check
 from incrowd.verification.input_table import ColumnOrigin
-from incrowd.verification.judge import EVERYBODY, asked_of, expected_columns, people_of, rare_cells
+from incrowd.verification.judge import expected_columns, expected_of, people_of
 from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.opening import connect, register
 from incrowd.verification.order import hidden_order_check, row_order_check, window
@@ -86,7 +85,7 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     session, input_rows, salt = table.session, pieces.drafting.population.rows, secrets.randbits(62)
     columns = written_columns(session, folder)
     sources = expected_columns(request, columns)
-    expected = asked_of(request, sources, people_of(request, sources, Resources()), input_rows)
+    expected = expected_of(request, sources, people_of(request, sources, Resources()), input_rows)
     rows, different = rows_used(pieces, blocks.listed)
     held = [*sources, *_persons(request)]
     meanings = _meanings(request, table, blocks, held)

@@ -118,7 +118,7 @@ def _built_elsewhere(
     kind: str | Callable[..., Hierarchy], column: EncodedColumn, target: EncodedColumn | None
 ) -> Hierarchy:
     """What a function gives that is passed, or that another package adds; every value of the column has its place."""
-    from incrowd.plugins import find_plugin, plugins
+    from incrowd.optional import find_plugin, plugins
 
     build = kind
     if isinstance(kind, str):
@@ -161,7 +161,7 @@ def draft_hierarchy(
     kind
         One of ``intervals``, ``prefix``, ``date``, ``ordered``, ``drafted``; by the type of the column if not given
         (texts of one length with digits in them are taken for codes). The name of a builder of another package, see
-        :mod:`incrowd.plugins`; or a function of the column and the target.
+        :mod:`incrowd.optional`; or a function of the column and the target.
     bins
         About how many intervals, where the class does not say.
     edges

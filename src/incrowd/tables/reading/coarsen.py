@@ -1,4 +1,4 @@
-"""Columns made coarser as they are read, by the rules of :mod:`incrowd.vocabulary.coarsening`."""
+"""Columns made coarser as they are read, by the rules of :mod:`incrowd.vocabulary.column_rules`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from incrowd.drawing.wording import counted
 from incrowd.errors import HeaderError, Notice, ValuesError
 from incrowd.tables.reading.convert import INVISIBLE
 from incrowd.tables.reading.source import Source
-from incrowd.vocabulary.coarsening import NO_AREA, SMALL_AREAS, TOP, YEAR, ZIP3, Coarsening, coarsenings
+from incrowd.vocabulary.column_rules import NO_AREA, SMALL_AREAS, TOP, YEAR, ZIP3, Coarsening, coarsenings
 from incrowd.vocabulary.schema import Column, unknown_column
 
 _TIME = "(?:[T ,]+[0-9]{1,2}:[0-9]{2}.*)?"

@@ -1,4 +1,4 @@
-"""Columns as a key of the holder makes them, by :mod:`incrowd.vocabulary.keying`, as the table is read.
+"""Columns as a key of the holder makes them, by :mod:`incrowd.vocabulary.column_rules`, as the table is read.
 
 So no method, form or step knows of it, and what is counted of a release is counted of what it shows.
 
@@ -36,7 +36,7 @@ from incrowd.errors import (
 from incrowd.tables.reading.coarsen import cleaned
 from incrowd.tables.reading.convert import parse_dates
 from incrowd.tables.reading.source import EXACT, Source
-from incrowd.vocabulary.keying import Keying
+from incrowd.vocabulary.column_rules import Keying
 
 _BYTES = 32
 _LARGEST = 10_000  # bytes of a file: beyond, it is no key
@@ -185,10 +185,10 @@ class KeyedCells:
     def _pseudonyms(self, cells: pl.Series) -> pl.Series:
         key, texts = subkey(self.key, "pseudonym", cells.name), identifiers(cells, self.missing)
         known = texts.drop_nulls().unique()
-        made = pl.Series([pseudonym(key, text) for text in known.to_list()], dtype=pl.String)
-        if made.n_unique() < len(known):
+        pseudonyms = pl.Series([pseudonym(key, text) for text in known.to_list()], dtype=pl.String)
+        if pseudonyms.n_unique() < len(known):
             raise ValuesError(f"Column {cells.name!r}: two identifiers have one pseudonym. Use another key.")
-        return _replaced(texts, known, made).alias(cells.name)
+        return _replaced(texts, known, pseudonyms).alias(cells.name)
 
     def _shifts(self, cells: pl.Series) -> pl.Series:
         """By how many days each row is shifted; null where there is no person."""

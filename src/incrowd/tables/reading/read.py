@@ -24,7 +24,7 @@ from incrowd.vocabulary.requirement import Requirement, Together
 from incrowd.vocabulary.schema import Schema, unknown_column
 
 if TYPE_CHECKING:
-    from incrowd.plugins import Plugin
+    from incrowd.optional import Plugin
     from incrowd.tables.reading.dialect import Dialect
     from incrowd.tables.reading.source import Compression, Source
 
@@ -34,7 +34,7 @@ CONVERTED = "converted.parquet"
 
 def converter_of(path: Path) -> Plugin | None:
     """What converts files with this ending, if some package does."""
-    from incrowd.plugins import find_plugin
+    from incrowd.optional import find_plugin
 
     return find_plugin("formats", path.suffix.lstrip(".").lower()) if path.suffix else None
 
@@ -123,7 +123,7 @@ def read(
         The sheet of a workbook, the first if none is named; the number of its row that has the names of the columns,
         the first that is not empty if none is named.
     coarsen
-        Columns that are made coarser, each with its rule; see :mod:`incrowd.vocabulary.keying`.
+        Columns that are made coarser, each with its rule; see :mod:`incrowd.vocabulary.column_rules`.
     text
         What is said of delimited text, or of the names in a sheet; see :class:`incrowd.tables.reading.dialect.Dialect`.
     """

@@ -18,8 +18,7 @@ from incrowd.tables.reading.keyed import KeyedCells, keyed_notices
 from incrowd.tables.reading.read import check_file, missing_markers
 from incrowd.tables.reading.source import Origin, spellings, without_markers
 from incrowd.tables.streams.body import Body, Stamp, changed, exact, regrouped
-from incrowd.vocabulary.coarsening import coarsenings
-from incrowd.vocabulary.keying import Keying
+from incrowd.vocabulary.column_rules import Keying, coarsenings
 from incrowd.vocabulary.schema import Column, unknown_column
 
 _MOST_COPIED = 1 << 22

@@ -10,7 +10,15 @@ from fractions import Fraction
 from typing import Any
 
 from incrowd.errors import ParameterError, PluginError
-from incrowd.vocabulary.requirement import Columnwise, KAnonymity, KnownSet, KnownTogether, OfPopulation, Part, Together
+from incrowd.vocabulary.requirement import (
+    Columnwise,
+    KAnonymity,
+    KnownSet,
+    KnownTogether,
+    OfPopulation,
+    RequirementPart,
+    Together,
+)
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
 from incrowd.vocabulary.requirements.diversity import (
     DistinctDiversity,
@@ -68,12 +76,12 @@ _ROWS: dict[str, Callable[[_Item], KAnonymity | OfPopulation]] = {
 WORDS = (*_ROWS, *_COLUMNS)
 
 
-def parse_requirements(text: str) -> tuple[Part, ...]:
+def parse_requirements(text: str) -> tuple[RequirementPart, ...]:
     """The requirements of a text, in order.
 
     Without ``on`` a requirement is about the target. A column name with a comma is written in double quotes.
     """
-    parts: list[Part] = []
+    parts: list[RequirementPart] = []
     at = 0
     while at < len(text.rstrip(" ,")):
         match = _ITEM.match(text, at)
@@ -91,7 +99,7 @@ def parse_requirements(text: str) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _made(item: _Item) -> tuple[Part, ...]:
+def _made(item: _Item) -> tuple[RequirementPart, ...]:
     if item.word in ("l", "l-diversity"):
         raise ParameterError("There are three kinds of l: distinct-l, entropy-l and recursive-l (with c). Choose one.")
     if item.word not in WORDS:
@@ -105,9 +113,9 @@ def _made(item: _Item) -> tuple[Part, ...]:
     return (_COLUMNS[item.word](item),)
 
 
-def _made_elsewhere(item: _Item) -> tuple[Part, ...]:
+def _made_elsewhere(item: _Item) -> tuple[RequirementPart, ...]:
     """What a word of another package says, in requirements of ours: nobody needs the package to count them."""
-    from incrowd.plugins import find_plugin, plugins
+    from incrowd.optional import find_plugin, plugins
 
     if (plugin := find_plugin("requirements", item.word)) is None:
         known = [*WORDS, *(plugin.name for plugin in plugins("requirements"))]
@@ -132,10 +140,11 @@ def _two(value: str) -> tuple[str, str]:
 
 
 def asked_for(
-    require: str | Part | Together | Iterable[str | Part | Together], size: KAnonymity | KnownTogether
+    require: str | RequirementPart | Together | Iterable[str | RequirementPart | Together],
+    size: KAnonymity | KnownTogether,
 ) -> KAnonymity | KnownTogether | Together:
     """The requirement that is asked for, from texts and objects; ``size`` is kept if they do not say k."""
-    parts: list[Part] = []
+    parts: list[RequirementPart] = []
     for one in [require] if isinstance(require, str) or not isinstance(require, Iterable) else require:
         if isinstance(one, str):
             parts += parse_requirements(one)
@@ -175,16 +184,16 @@ def read_promises(promises: Iterable[str]) -> KAnonymity | KnownTogether | Toget
     """The requirement that makes these promises; raises if one of them is none that incrowd makes."""
     read = [_read(promise) for promise in promises]
     sets = tuple(part for part in read if isinstance(part, KnownSet))
-    parts: list[Part] = [KnownTogether(sets)] if sets else []
+    parts: list[RequirementPart] = [KnownTogether(sets)] if sets else []
     whole = Together((*parts, *(part for part in read if not isinstance(part, KnownSet))))
     return whole if len(whole.parts) > 1 else whole.size
 
 
-def _read(promise: str) -> Part | KnownSet:
-    for words, made in _WORDS.items():
+def _read(promise: str) -> RequirementPart | KnownSet:
+    for words, kind in _WORDS.items():
         match = re.fullmatch(words, promise, re.DOTALL)
         if match:
-            part: Part | KnownSet = made(match)
+            part: RequirementPart | KnownSet = kind(match)
             return part
     raise ParameterError("A promise is in words that this incrowd does not read. Update it, or say what was required.")
 

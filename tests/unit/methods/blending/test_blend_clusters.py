@@ -96,7 +96,7 @@ def test_clusters_are_more_alike_than_splits():
     marks, worth = judge.of_rows(case.table), blend.Worth()
     split = blend.split_rows(prepared.features, judge, marks, worth)
     made = blend.clustered(prepared.features, judge, marks, worth, split)
-    features = Features.of(blend._kernel_rows(prepared.features, worth))
+    features = Features.of(blend.kernel_rows(prepared.features, worth))
     assert features.unlike(made.groups) < 0.9 * features.unlike(split.groups)
 
 

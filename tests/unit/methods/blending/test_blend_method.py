@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError, PlanError, SchemaError
-from incrowd.methods.blending.blend import Blend, RowFeatures, Worth, split_rows
+from incrowd.methods.blending.blend import Blend, split_rows
 from incrowd.methods.blending.guide import Guided, given_up, guided, hidden_names
+from incrowd.methods.blending.row_table import RowFeatures, Worth
 from incrowd.methods.judging import Judge
 from incrowd.methods.numeric import bins_of, fine_cuts, public_bins
 from incrowd.plan.plan_file import plan_from_json, plan_to_json

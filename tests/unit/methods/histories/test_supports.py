@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.errors import RequirementError
-from incrowd.methods.histories.supports import check_work, smallest_support, work
+from incrowd.methods.histories.known_rows import check_work, smallest_support, work
 from support import oracle_persons as oracle
 
 CASES = json.loads((Path(__file__).parents[3] / "golden" / "persons.json").read_text(encoding="utf-8"))["cases"]

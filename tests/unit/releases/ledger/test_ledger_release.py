@@ -167,20 +167,17 @@ def test_seed_and_ledger_exclude_each_other(people, tmp_path):
     assert not (tmp_path / "book").exists()
 
 
-def test_tables_in_blocks_have_no_ledger_no_risk_and_no_attacks(people, tmp_path):
+def test_tables_in_blocks_have_no_ledger_and_no_attacks_but_their_risk_is_measured(people, tmp_path):
     folder = tmp_path / "parts"
     folder.mkdir()
     people.write_parquet(folder / "part.parquet")
-    for asked in (
-        {"ledger": tmp_path / "book"},
-        {"measuring": Measuring(risk=True)},
-        {"measuring": Measuring(attacks=True)},
-    ):
+    for asked in ({"ledger": tmp_path / "book"}, {"measuring": Measuring(attacks=True)}):
         with pytest.raises(ParameterError, match="in blocks"):
             release(folder, to=tmp_path / "out.parquet", **ROLES, **asked)
     assert not (tmp_path / "out.parquet").exists()
     made = release(folder, to=tmp_path / "out.parquet", outputs=Outputs(report=tmp_path / "out.html"), **ROLES)
-    assert made.certificate["risk"] == "not measured"
+    whole = release(people, to=tmp_path / "whole.parquet", measuring=Measuring(risk=True), **ROLES)
+    assert made.certificate["risk"]["before"] == whole.certificate["risk"]["before"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import FileFormatError, IncrowdError, ParameterError, PluginError
-from incrowd.plugins import plugins
+from incrowd.optional import plugins
 from incrowd.releases.job import Job, Targets
 from incrowd.releases.pipeline import run_release
 from incrowd.tables.hierarchies.draft import draft_hierarchy, encoded_columns

@@ -1,4 +1,6 @@
-"""Row order: the place of a row in the release tells its place in the original.
+"""What a release tells beside its cells: by the order of its rows, and by which cells were withheld.
+
+Row order: the place of a row in the release tells its place in the original.
 
 What: the attacker knows where in the original somebody stands (first come, by name, by date) and looks at that place
 of the release. Paper: a leak of tools rather than of models; Sweeney: k-Anonymity, 2002, section 4.1 names it (the
@@ -13,6 +15,14 @@ programs, not of models. Measured: the largest rank correlation, over all seeds 
 row's place in the original with the place the seed would give it. Control: a secret order, whose correlations stay
 below the limit for that many tries. Leak: above that limit (one false alarm in 200). The lab gives the attacker all
 rows, the missing one too; releasing again stops after some seconds, and the details say how many seeds were tried.
+
+Suppression pattern: which other cells were withheld tells what stands in the confidential one.
+
+What: the attacker knows the program and every cell but the confidential one, withholds again for each value it may
+have, and compares what would have been withheld with what was. Paper: Wong and others: Minimality Attack, VLDB 2007;
+for cells, Rokach's group on hiding cells from classifiers. Measured: the probability of the true value once the pattern
+is seen, over that before, averaged over the confidential cells; all draws are gone through, so each is exact. Control:
+1, a pattern that tells nothing. Leak: the lower end of the interval (cells drawn anew) is above 1.2.
 """
 
 from __future__ import annotations
@@ -24,8 +34,16 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from incrowd.attacks.attack import LEAK, NO_LEAK, Finding
-from incrowd.attacks.measuring import Floats, centred_ranks, correlation_interval, rank_correlation
+from incrowd.attacks.attack import (
+    LEAK,
+    NO_LEAK,
+    Finding,
+    Floats,
+    centred_ranks,
+    correlation_interval,
+    mean_interval,
+    rank_correlation,
+)
 from incrowd.attacks.scene import SMALLEST, Rows, Scene
 from incrowd.errors import CannotRunError
 from incrowd.vocabulary.randomness import SeededRandomness, permutation
@@ -129,8 +147,44 @@ def _releases(scene: Scene, rows: int) -> Iterator[Rows]:
         return
     begun, owners = time.perf_counter(), None if scene.owners is None else scene.owners.astype(np.int32)
     for seed in SEEDS:
-        made = scene.again.release(scene.table, scene.frame, scene.schema, seed, owners)
-        if len(made.draft.origin) == rows:
-            yield made.draft.origin
+        release = scene.again.release(scene.table, scene.frame, scene.schema, seed, owners)
+        if len(release.draft.origin) == rows:
+            yield release.draft.origin
         if time.perf_counter() - begun > PATIENCE:
             return
+
+
+GOAL = 1.2
+
+
+def suppression_pattern(scene: Scene) -> Finding:
+    """Withholds again for each value a cell may have."""
+    from incrowd.hiding.adversaries import adversary_named
+    from incrowd.hiding.bayes_hiders import GroupHider
+    from incrowd.hiding.evaluation import pattern_attack
+    from incrowd.hiding.methods import Options, method_named
+    from incrowd.hiding.published import PublishedTable
+
+    if scene.hidden is None or not scene.hidden.cells:
+        raise CannotRunError("No single cells were withheld. Name the confidential ones and the method that hid them.")
+    adversaries = [adversary_named(name) for name in scene.hidden.adversaries]
+    hider = method_named(scene.hidden.method, adversaries).make(Options())
+    if isinstance(hider, GroupHider):
+        raise CannotRunError(f"{scene.hidden.method} withholds cells together; its patterns are not gone through.")
+    published = PublishedTable(scene.table, scene.schema)
+    guesses = [pattern_attack(published, row, column, hider) for row, column in scene.hidden.cells]
+    lifts = np.array([float(one.lift) for one in guesses])
+    interval = mean_interval(lifts, scene.generator("suppression pattern"))
+    return Finding(
+        LEAK if interval[0] > GOAL else NO_LEAK,
+        f"The patterns of {len(guesses):,} confidential cells, hidden by {scene.hidden.method}, were gone through.",
+        measured=float(lifts.mean()),
+        control=1.0,
+        interval=interval,
+        goal=GOAL,
+        unit="posterior over prior",
+        details={
+            "worst pattern": max(float(one.worst_lift) for one in guesses),
+            "share of cells that some pattern leaves no doubt of": float(np.mean([one.worst == 1 for one in guesses])),
+        },
+    )

@@ -12,7 +12,7 @@ import pytest
 from incrowd.errors import ParameterError, PluginError
 from incrowd.methods.catalog import METHODS, MethodEntry, entry_of, find_method, make_method
 from incrowd.methods.partitioning.mondrian import Mondrian
-from incrowd.plugins import find_plugin, package_of, plugins, usable
+from incrowd.optional import find_plugin, package_of, plugins, usable
 from incrowd.tables.recipe import Recipe
 from support.plugin_folder import put_package
 

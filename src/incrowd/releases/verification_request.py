@@ -14,7 +14,7 @@ from incrowd.rows.one_machine import input_file
 from incrowd.tables.reading.read import is_known, of_population, read
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.request import Drawn, InputFile, Request
-from incrowd.vocabulary.coarsening import NONE, TOP, Coarsening
+from incrowd.vocabulary.column_rules import NONE, TOP, Coarsening
 from incrowd.vocabulary.requirement import Together, with_subjects
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Role, Schema
