@@ -13,9 +13,10 @@ from typing import Any
 from incrowd.verification.compared_values import own_number
 from incrowd.verification.comparison import MACROS as CELLS
 from incrowd.verification.input_table import ColumnOrigin, InputTable, all_rows
+from incrowd.verification.limits import PublicBins
 from incrowd.verification.opening import column, create_macros, register
 from incrowd.verification.owners import Owners
-from incrowd.verification.request import Request
+from incrowd.verification.request import Drawn, Expected, Request
 from incrowd.verification.shown import MACROS as MEMBERS
 from incrowd.verification.shown import combined_sql, members_sql, shows_sql
 from incrowd.verification.verdict import Check
@@ -68,14 +69,26 @@ class JointValues:
         yield Check(f"combinations of {self.people:,} people or more", not rare, finding)
 
 
-def disjoint_check(joint: Sequence[Sequence[str]], counted: Collection[str]) -> Check:
+def counted_checks(
+    connection: Any, bins: PublicBins | None, together: JointValues, expected: Expected, k: int
+) -> Iterator[Check]:
+    """The checks of counts by the whole input: every bin is that of k people, and every combination that is named."""
+    if bins is not None:
+        yield bins.check(expected.columns, expected.drawn.bins if expected.drawn else {}, k)
+    yield from together.checks(connection, expected.columns)
+
+
+def disjoint_check(drawn: Drawn | None, counted: Collection[str]) -> Check:
     """The check that attributes are counted together by twos or threes, and each in one set of them.
 
     Examples
     --------
-    >>> disjoint_check([("age", "sex"), ("sex", "job")], ["age", "sex", "job"]).passed
+    >>> from pathlib import Path
+    >>> overlapping = Drawn(2, Path("counts.key"), joint=[("age", "sex"), ("sex", "job")])
+    >>> disjoint_check(overlapping, ["age", "sex", "job"]).passed
     False
     """
+    joint = drawn.joint if drawn else ()
     all_of_them = [name for together in joint for name in together]
     disjoint = len(set(all_of_them)) == len(all_of_them) and {*all_of_them} <= {*counted}
     sound = disjoint and all(2 <= len(together) <= LARGEST for together in joint)
