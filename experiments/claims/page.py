@@ -17,9 +17,10 @@ PAGES = (
     "reproduction_kactus_4",
     "reproduction_kactus_6",
     "reproduction_kadet",
+    "reproduction_tdr",
     "reproduction_iac",
     "reproduction_inference",
-    "performance",
+    "reproduction_inference_sets",
 )
 HEADER = ("table, figure or claim", "what it shows", "printed", "ours", "verdict", "command")
 VERDICTS = (

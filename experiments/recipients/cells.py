@@ -100,35 +100,37 @@ def _numeric(entry: MethodEntry, form: str) -> tuple[str, ...]:
 
 
 def cells(repetitions: int = REPETITIONS, tables: Iterable[str] = (*SMALL, ADULT)) -> Iterator[Cell]:
-    """Fold by fold: the small tables in two; Adult, in the first repetition, in one split."""
-    for repetition, fold in itertools.product(range(repetitions), (0, 1)):
-        for table in tables:
-            if table == ADULT and (repetition, fold) != (0, 0):
-                continue
-            yield Cell(table, UNPROTECTED, STRICT, "", False, 1, repetition, fold)
-            for kind in kinds():
-                yield from (Cell(table, *kind, k, repetition, fold) for k in KS)
+    """Split by split: the small tables in two halves; Adult, in the first repetition, in one split.
 
-
-def waiting(every: Iterable[Cell], way: str, known: Outcomes) -> list[list[Cell]]:
-    """The cells without an outcome by this way, those of a split together.
-
-    Rows as they are and pairs, which have the groups of counts, are measured once; hierarchies are kept back where
-    cells show their groups.
+    Tables and k take turns, so that a run that is cut short has about as much of each table, k and kind.
     """
-    bundles: dict[tuple[str, int, int], list[Cell]] = {}
-    for cell in every:
-        if _needs(cell, way) and (cell, way) not in known:
-            bundles.setdefault(cell.split, []).append(cell)
-    return list(bundles.values())
+    for repetition, fold in itertools.product(range(repetitions), (0, 1)):
+        split = [table for table in tables if table != ADULT or (repetition, fold) == (0, 0)]
+        yield from (Cell(table, UNPROTECTED, STRICT, "", False, 1, repetition, fold) for table in split)
+        places = [(table, k) for k in KS for table in split]
+        for turn in range(len(places)):
+            for place, kind in enumerate(kinds()):
+                table, k = places[(place + turn) % len(places)]
+                yield Cell(table, *kind, k, repetition, fold)
+
+
+def waiting(every: Iterable[Cell], ways: Iterable[str], known: Outcomes) -> list[tuple[Cell, str]]:
+    """The cells without an outcome, each by one way after the other.
+
+    Pairs are compared by the counts that they tell; hierarchies are kept back where cells show their groups.
+    """
+    needed = ((_measured(cell, way), way) for cell in every for way in ways if _needs(cell, way))
+    return [one for one in dict.fromkeys(needed) if one not in known]
+
+
+def _measured(cell: Cell, way: str) -> Cell:
+    return cell.told if way in (LAB, COMPARED) else cell
 
 
 def _needs(cell: Cell, way: str) -> bool:
-    if way in (LAB, COMPARED):
-        return cell.form != PAIR and (way == LAB or cell.method != UNPROTECTED)
     if way == UNSHARED:
         return cell.hierarchies and cell.form == STRICT
-    return cell.method != UNPROTECTED
+    return way == LAB or cell.method != UNPROTECTED
 
 
 def read_outcomes(path: Path) -> Outcomes:

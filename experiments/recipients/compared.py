@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from experiments.pages import Goal, Table
-from experiments.recipients.cells import COMPARED, OPENED, UNPROTECTED, Cell, Outcomes
+from experiments.recipients.cells import COMPARED, OPENED, UNPROTECTED, Cell, Kind, Outcomes, kinds
 from experiments.recipients.cells import cells as planned_cells
 from experiments.recipients.figures import MARGIN, NAMES, Difference, differences, share_of
 from experiments.recipients.trying import LEARNERS
 
-PLANNED = sum(cell.method != UNPROTECTED for cell in planned_cells(1))
-"""Releases of one repetition."""
+PLANNED = [cell for cell in planned_cells(1) if cell.method != UNPROTECTED and cell.fold == 0]
+"""One split of each table: every method and form, on every table, with every k. Both ways have the same draws."""
+PER_KIND = len(PLANNED) // len(list(kinds()))
 BY_TWO_OBJECTS = (
     "While comparisons still had a solver of their own for logistic regression, and neighbours that took deals as "
     "rows, 99.5 % of 2,560 cells (all methods and forms of that time; adult, car, credit-approval, german-credit and "
@@ -31,23 +32,44 @@ def compared_goal(known: Outcomes) -> Iterator[str | Goal]:
     if not every:
         return
     verdicts = Counter(one.verdict for one in every)
-    same = sum(one.mean == one.error == 0 for one in every)
+    same, lost = sum(one.mean == one.error == 0 for one in every), _lost(known)
     goal = f"opened, every method and form is within {MARGIN} points of what `incrowd compare` measures, or better"
     figures = (
         f"{share_of(verdicts['within'], len(every))} of {len(every):,} cells are, and {share_of(same, len(every))} "
         f"have the same answer to every row; {share_of(verdicts['noise'], len(every))} are below, but not surely (95 "
-        f"%); {share_of(verdicts['worse'], len(every))} are surely below"
+        f"%); {share_of(verdicts['worse'], len(every))} are surely below; {lost} only a "
+        "comparison could learn"
     )
-    see, done = "See [as comparisons feed it](#as-comparisons-feed-it).", len(_opened_twice(known))
-    if done < PLANNED and not verdicts["worse"]:
-        yield f"**Not judged yet**: {goal}. {done:,} of {PLANNED:,} releases have run: {figures}. {see}"
+    see, done = "See [as comparisons feed it](#as-comparisons-feed-it).", Counter(cell.kind for cell in _run(known))
+    least = min(done[kind] for kind in kinds())
+    if verdicts["worse"] or lost or done.total() >= len(PLANNED):
+        yield Goal(goal, figures, not verdicts["worse"] and not lost, see)
     else:
-        yield Goal(goal, figures, not verdicts["worse"], see)
+        so_far = f"{done.total():,} of {len(PLANNED):,} releases have run, {_coverage(done)}"
+        yield f"**{'Met so far' if least else 'Not judged yet'}**: {goal}. {so_far}: {figures}. {see}"
 
 
-def _opened_twice(known: Outcomes) -> list[Cell]:
-    """The releases that a recipient opened and a comparison made."""
-    return [cell for cell, way in known if way == OPENED and (cell.told, COMPARED) in known]
+def _coverage(done: Counter[Kind]) -> str:
+    """How evenly they have run."""
+    every = [done[kind] for kind in kinds()]
+    where = f"on {min(every)} to {max(every)} of the {PER_KIND} pairs of a table and a k"
+    return f"every method, form and way to write numbers {where}"
+
+
+def _lost(known: Outcomes) -> int:
+    """How many learners a comparison could teach, and a recipient could not."""
+    opened = ((cell, outcome.failed) for (cell, way), outcome in known.items() if way == OPENED)
+    return sum(
+        name in known[cell.told, COMPARED].right
+        for cell, failed in opened
+        if (cell.told, COMPARED) in known
+        for name in failed
+    )
+
+
+def _run(known: Outcomes) -> list[Cell]:
+    """The planned releases that a recipient opened and a comparison made."""
+    return [cell for cell in PLANNED if (cell, OPENED) in known and (cell.told, COMPARED) in known]
 
 
 def compared(known: Outcomes) -> Iterator[str | Table]:
@@ -60,7 +82,8 @@ def compared(known: Outcomes) -> Iterator[str | Table]:
         "(`incrowd.recipients.encoding.Fitted`) in `incrowd compare`, in the accuracy of a report and in a recipient's "
         "classifier. So a recipient gets the same answer to every row, given the same draws, and a test asks for that, "
         "for every method and form. Here both have the same draws: the one learns from what is in memory, the other "
-        "from the file and its certificate. A cell is a release and a learner; a pair is compared with the counts that "
+        "from the file and its certificate. With draws of its own a recipient's figures differ by their chance, to "
+        "both sides. A cell is a release and a learner; a pair is compared with the counts that "
         "it tells. Tables, splits, k and learners are those of the [protocol](#protocol); beside its releases there "
         "are every method's counts in fine bins (`--bins fine`) and by class (`--counts-by-class`), and Blend's "
         "clusters (`--set groups=clusters`):"
@@ -73,12 +96,21 @@ def compared(known: Outcomes) -> Iterator[str | Table]:
     yield "By what is released, over all ways to write numbers, with and without hierarchies:"
     rows = [
         [f"`{method}`", form, str(len({cell for cell, _ in mine})), *_compared_row([one for _, one in mine])]
-        for (method, form), mine in by_kind.items()
+        for method, form in dict.fromkeys((method, form) for method, form, *_ in kinds())
+        if (mine := by_kind.get((method, form)))
     ]
     yield Table(["method", "form", "releases", *COMPARED_HEADER], rows, words=2)
-    measured = Counter((cell.table, cell.k) for cell in _opened_twice(known))
-    words = ", ".join(f"{table} at k = {k} {times}" for (table, k), times in sorted(measured.items()))
-    yield f"{sum(measured.values()):,} of {PLANNED:,} releases of one repetition have run: {words}."
+    yield "By table:"
+    by_table: dict[tuple[str, str], list[Difference]] = {}
+    for cell, one in (pair for mine in by_learner.values() for pair in mine):
+        by_table.setdefault((cell.table, str(cell.k)), []).append(one)
+    rows = [[*where, *_compared_row(mine)] for where, mine in sorted(by_table.items())]
+    yield Table(["table", "k", *COMPARED_HEADER], rows)
+    yield (
+        f"{len(_run(known)):,} of {len(PLANNED):,} releases have run: one split of each table, every method and form. "
+        "Tables and k take turns, so that a run that ends early has as much of each; a further run with the same "
+        "`--keep` goes on from there."
+    )
     yield BY_TWO_OBJECTS
     yield from _refused(known)
 

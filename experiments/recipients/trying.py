@@ -8,7 +8,7 @@ import math
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -260,26 +260,24 @@ def try_all(
     tell: Callable[[str], None],
     seconds: float = math.inf,
 ) -> None:
-    """Measure the cells that have no outcome yet, split by split, and keep each outcome as it is known."""
+    """Measure the cells that have no outcome yet, in their order, and keep each outcome as it is known."""
+    todo, end = waiting(every, ways, known), time.monotonic() + seconds
     laid: dict[str, Laid] = {}
-    end = time.monotonic() + seconds
-    for split in dict.fromkeys(cell.split for cell in every):
-        mine, (table, repetition, fold) = [cell for cell in every if cell.split == split], split
-        for way in ways:
-            for bundle in waiting(mine, way, known):
-                if table not in laid:
-                    laid[table] = lay(table, data)
-                for cell, outcome in _outcomes(Bench(laid[table], repetition, fold), bundle, way):
-                    keep(path, cell, way, outcome)
-                    if time.monotonic() > end:
-                        return tell("the time was up")
-                tell(f"{way}: {table}, repetition {repetition}, fold {fold}: {len(bundle)} cells")
+    benches: dict[tuple[str, int, int], Bench] = {}
+    for done, (cell, way) in enumerate(todo):
+        if time.monotonic() > end:
+            return tell(f"the time was up: {done:,} of {len(todo):,}")
+        table, repetition, fold = cell.split
+        if table not in laid:
+            laid[table] = lay(table, data)
+        bench = benches.setdefault(cell.split, Bench(laid[table], repetition, fold))
+        keep(path, cell, way, _outcome(bench, cell, way))
+        if not (done + 1) % 50:
+            tell(f"{done + 1:,} of {len(todo):,}")
     return None
 
 
-def _outcomes(bench: Bench, bundle: Sequence[Cell], way: str) -> Iterator[tuple[Cell, Outcome]]:
-    for cell in bundle:
-        if way in (LAB, COMPARED):
-            yield cell, bench.fed(cell, FEEDING if way == LAB else Feeding())
-        else:
-            yield cell, bench.opened(cell, shared=way != UNSHARED)
+def _outcome(bench: Bench, cell: Cell, way: str) -> Outcome:
+    if way in (LAB, COMPARED):
+        return bench.fed(cell, FEEDING if way == LAB else Feeding())
+    return bench.opened(cell, shared=way != UNSHARED)

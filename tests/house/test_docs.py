@@ -184,9 +184,12 @@ def test_the_example_recipe_names_every_column_of_the_demo_table(with_patients: 
     assert not [notice for notice in made.report.notices if notice.code in ("unnamed", "dropped")]
 
 
-@pytest.mark.parametrize("experiment", ["kactus", "kadet", "iac", "inference"])
-def test_a_page_of_a_reproduction_was_written_by_its_full_command(experiment: str) -> None:
+@pytest.mark.parametrize("experiment", ["kactus", "kadet", "tdr", "iac", "inference"])
+def test_a_page_of_a_reproduction_was_written_by_its_command(experiment: str) -> None:
+    """Of all parts, k and rows; the first splits of a protocol are told as such, above the figures."""
     text = (RESULTS / f"reproduction_{experiment}.md").read_text(encoding="utf-8")
-    assert f"ritten by `python -m experiments reproduce {experiment}`" in text
+    written = re.search(rf"ritten by `python -m experiments reproduce {experiment}(?: --splits (\d+))?`", text)
+    assert written is not None
+    assert written[1] is None or f"the first {written[1]} splits of it" in text
     for picture in re.findall(r"\((plots/[^)]+\.svg)\)", text):
         ElementTree.parse(RESULTS / picture)

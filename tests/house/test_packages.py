@@ -18,6 +18,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from support.follow_page import script_of
+
 ROOT = Path(__file__).parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CONDA: dict[str, Any] = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
@@ -144,3 +146,11 @@ def _built(folder: Path, umask: int) -> dict[str, str]:
     hashes = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (folder / "dist").iterdir()}
     assert {name.removeprefix(f"incrowd-{PROJECT['version']}") for name in hashes} == {"-py3-none-any.whl", ".tar.gz"}
     return hashes
+
+
+def test_the_tutorial_can_be_typed() -> None:
+    script = script_of((ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8"))
+    assert subprocess.run(["sh", "-n"], input=script, text=True, check=False).returncode == 0
+    assert "cat > recipe.yaml" in script
+    with pytest.raises(ValueError, match="no Python"):
+        script_of("```python\n1\n```\n")

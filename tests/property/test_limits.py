@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import ParameterError, RequirementError
@@ -109,7 +109,11 @@ LEVELING = [name for name, entry in METHODS.items() if entry.limits_levels]
 def places(draw):
     """Rows with two places and a class, places perhaps missing."""
     value = st.sampled_from([*PLACES, None])
-    rows = draw(st.lists(st.tuples(value, value, st.sampled_from("xy")), min_size=1, max_size=30))
+    return case_of(draw(st.lists(st.tuples(value, value, st.sampled_from("xy")), min_size=1, max_size=30)))
+
+
+def case_of(rows):
+    """A table of such rows."""
     columns, schema = [], []
     for at, name in enumerate(("home", "work")):
         words = sorted({row[at] for row in rows} - {None})
@@ -140,6 +144,7 @@ def drafted(case, method, k, preferences):
 
 
 @SOME
+@example(case_of([("p1", "p1", "x"), ("p2", None, "x")]), 1, "mondrian", 0, 0)  # a group without any value
 @given(places(), st.integers(1, 5), st.sampled_from(LEVELING), st.integers(0, 3), st.integers(0, 3))
 def test_levels_are_kept_or_it_is_impossible(case, k, method, home, work):
     k, levels = min(k, len(case.rows)), {"home": home, "work": work}

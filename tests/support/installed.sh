@@ -1,5 +1,6 @@
 #!/bin/sh
-# Install a wheel in new environments: alone, with all extras, with Spark. Each must make a release and verify it.
+# Install a wheel in new environments: alone, with all extras, with Spark. Each must make a release and verify it; with all
+# extras the tutorial is followed to the letter.
 #   sh tests/support/installed.sh WHEEL PYTHON
 set -eu
 wheel=$1 python=$2
@@ -14,7 +15,9 @@ for extras in "" "[all]" "[spark]"; do
   has=$("$folder/env/bin/pip" list --format freeze)
   case $extras in
     "") case $has in *scikit-learn* | *pyspark*) echo "too much is installed" >&2; exit 1 ;; esac ;;
-    "[all]") case $has in *pyspark*) echo "Spark is in [all]" >&2; exit 1 ;; esac ;;
+    "[all]") case $has in *pyspark*) echo "Spark is in [all]" >&2; exit 1 ;; esac
+      "$python" tests/support/follow_page.py docs/tutorial.md "$folder/env/bin" > "$folder/said.txt"
+      tail -n 1 "$folder/said.txt" ;;
     *) (cd "$folder/demo" && "$folder/env/bin/incrowd" release patients.csv --quasi-identifiers age,sex --target readmitted \
          --identifiers patient_id --drop ward,admission_date,occupation,country_of_birth --class-sensitive no -k 50 \
          --engine spark --to spark.parquet) ;;

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from incrowd.comparisons.choices import learner_names
 from incrowd.comparisons.recommend import name_of
 from incrowd.comparisons.scores import Measure
 from incrowd.comparisons.summary import Summary, SummaryCell
@@ -264,11 +265,13 @@ def _frontier_in_words(measure: Measure, learner: str, best: Sequence[ParetoPoin
 AGAINST = ("k", *PRICES)
 
 
-def comparison_drawing(summary: Summary, learner: str | None, against: str) -> Drawing:
-    """A chart of one learner; of the first, if none is named."""
+def comparison_drawing(summary: Summary, learner: Any, against: str) -> Drawing:
+    """A chart of one learner, named or passed as for the comparison; of the first, if none is."""
     if not summary.learners:
         raise ParameterError("Nothing was learned from a table, so there is nothing to draw.")
     chosen = summary.learners[0] if learner is None else learner
+    if chosen not in summary.learners:
+        chosen = learner_names([learner])[0]
     if chosen not in summary.learners:
         raise ParameterError(f"{chosen!r} was not compared. Learners: {', '.join(summary.learners)}.")
     if against not in AGAINST:

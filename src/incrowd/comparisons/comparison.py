@@ -335,13 +335,13 @@ class Comparison:
         """What to use, in words."""
         return recommend(self.summary)
 
-    def plot(self, learner: str | None = None, *, against: str = "k", ax: Any = None) -> Any:
+    def plot(self, learner: Any = None, *, against: str = "k", ax: Any = None) -> Any:
         """What a learner (the first, if none is named) reaches with each method, against ``"k"`` or what releases tell.
 
         Parameters
         ----------
         learner
-            One of those that were compared.
+            One of those that were compared, as it was named or passed there.
         against
             ``"k"``, with intervals; ``"risk"``, the average risk of the releases; ``"purity"``, the share of rows with
             the most frequent class of their group; ``"inference"``, the class advantage that an attack measured.

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _HOME = {"AnonymousClassifier": "anonymous_classifier", "KAdetClassifier": "classifiers"}
 _METHOD = {entry.factory: entry for entry in METHODS.values()}
+__all__ = sorted([*_HOME, *_METHOD])
 
 
 def __getattr__(name: str) -> Any:
@@ -58,4 +59,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME, *_METHOD])
+    return sorted({*globals(), *__all__})

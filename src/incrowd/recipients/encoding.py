@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -144,6 +144,10 @@ class Fitted:
         return cls(estimator.fit(encoded, classes, **weights), matrix)
 
 
+def _classifies(estimator: Any) -> bool:
+    return not isinstance(estimator, type) and hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator)
+
+
 def _has(method: str) -> Callable[[ReleaseClassifier], bool]:
     return lambda self: hasattr(self.fitted_.estimator if hasattr(self, "fitted_") else self.estimator, method)
 
@@ -165,6 +169,8 @@ class ReleaseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any = None, y: Any = None) -> Self:  # noqa: ARG002
         """Learn from the release."""
+        if not _classifies(self.estimator):
+            raise ParameterError("estimator must be a classifier of scikit-learn, such as LogisticRegression().")
         self.classes_, places = _numbered(self.release.classes)
         rows = self.release.dealing.dealt(np.random.default_rng(self.seed), self.deals)
         self.fitted_ = Fitted.of(clone(self.estimator), rows, np.tile(places, rows.height // len(places)))

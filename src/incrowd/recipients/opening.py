@@ -42,6 +42,8 @@ def opened(release: Any, certificate: Any, groups: Any) -> OpenedRelease:
     if hasattr(release, "certificate") and hasattr(release, "plan"):
         release, certificate, groups = release.table, release.certificate, release.groups
     stored = isinstance(release, str | Path)
+    if stored and not str(release).startswith(_ADDRESSES) and not Path(release).is_file():
+        raise FileFormatError(f"There is no file {Path(release).name}. Name the file of the release that you received.")
     stated = _certificate(release, certificate, stored)
     name = Path(str(release)).name if stored else "the table"
     if stored and not str(release).startswith(_ADDRESSES):

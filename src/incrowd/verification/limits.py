@@ -28,10 +28,13 @@ from incrowd.verification.owners import Owners
 from incrowd.verification.request import Expected, Original, Originals, Request
 from incrowd.verification.shown import MACROS as MEMBERS
 from incrowd.verification.verdict import Check
+from incrowd.vocabulary.counts_text import HIDDEN
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
 Columns = Mapping[str, Sequence[str]]
 Cells = Counter[tuple[Any, ...]]
+EVERYTHING = "(-inf, inf)"
+"""The one bin of a number without cuts. Fewer than k people may have such a number; it is hidden then."""
 _ENDS = re.compile(r"([(\[])(.+), (.+)[)\]]")
 
 
@@ -251,9 +254,15 @@ class PublicBins:
         smallest = f", the smallest of {min(sizes):,} people" if sizes else ""
         return Check(f"bins of {k:,} people or more", not small, f"{len(sizes):,} bins{smallest}")
 
+    def _is_shown(self, at: str) -> bool:
+        shown = f"SELECT 1 FROM released WHERE {at}::VARCHAR IS DISTINCT FROM '{HIDDEN}' LIMIT 1"
+        return bool(self.connection.execute(shown).fetchall())
+
     def _sizes(self, place: int, announced: Sequence[str] | None) -> list[int]:
-        """The people of each bin."""
+        """The people of each bin; a number that is not cut, and that no cell shows, has none."""
         at = column(place)
+        if announced is not None and list(announced) == [EVERYTHING] and not self._is_shown(at):
+            return []
         source = (
             "SELECT DISTINCT name_in(part) AS member FROM (SELECT unnest(string_split(cell, '|')) AS part FROM "
             f"(SELECT DISTINCT {at}::VARCHAR AS cell FROM released)) WHERE starts_with(member, '(')"

@@ -144,6 +144,11 @@ def test_axes_get_a_point_for_each_release():
     assert line[0] == [one.risk for one in frontier(releases)]
 
 
+def test_a_learner_is_drawn_by_any_name_that_comparisons_take():
+    made = summary(METHODS[:2], (5, 20))
+    assert comparison_drawing(made, "naive-bayes", "k").picture == measure_by_k(made, "nb")
+
+
 @pytest.mark.parametrize(
     ("made", "learner", "against", "words"),
     [

@@ -96,6 +96,16 @@ def test_every_method_serves(people, method):
     assert model.score(frame, y) > (0.8 if METHODS[method].weighs and method not in ("mondrian", "tdr") else 0.4)
 
 
+@pytest.mark.parametrize("learner", [HistGradientBoostingClassifier(max_iter=5), LogisticRegression(max_iter=1000)])
+def test_columns_of_numbers_that_nobody_has_or_few_have_disturb_no_learner(people, learner):
+    frame, y = people
+    frame = frame.assign(nothing=np.nan, few=frame["age"].where(frame.index < 9).astype(float))
+    model = AnonymousClassifier(learner, k=10, random_state=1).fit(frame, y)
+    assert model.plan_.method == "blend"
+    assert model.score(frame, y) > 0.8
+    assert set(model.release_.table["nothing"]) == set(model.release_.table["few"]) == {"*"}
+
+
 def test_one_grid_over_method_k_and_learner(people):
     frame, y = people
     grid = GridSearchCV(

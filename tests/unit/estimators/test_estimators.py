@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from incrowd import estimators
 from incrowd.errors import HeaderError, ParameterError, RequirementError, SchemaError
-from incrowd.estimators import KActus, KActusPlus
+from incrowd.estimators import Blend, KActus, KActusPlus
 from incrowd.methods.catalog import METHODS
 from incrowd.trees import C45, SklearnInducer
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -233,6 +233,20 @@ def test_a_column_that_is_hidden_is_constant_and_missing_cells_stay(people):
         warnings.simplefilter("error")
         released, _ = KActusPlus(k=20, output="released").fit_resample(frame, y)
     assert released["none"].isna().all()
+
+
+def test_counts_of_a_column_that_nobody_has_are_constant(people):
+    frame, y = people
+    with pytest.warns(UserWarning, match="shows nothing of .*'none'"):
+        rows, classes = Blend(k=20).fit_resample(frame.assign(none=np.nan), y)
+    assert (rows["none"] == 0).all()
+    HistGradientBoostingClassifier(max_iter=2).fit(rows.select_dtypes("number"), classes)
+
+
+def test_all_estimators_come_with_a_star():
+    names: dict[str, object] = {}
+    exec("from incrowd.estimators import *", names)
+    assert {"AnonymousClassifier", "KAdetClassifier", "Blend", "KActusPlus", "IACk"} < set(names)
 
 
 def test_one_grid_over_samplers_with_any_learner(people):

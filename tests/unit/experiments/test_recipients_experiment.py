@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -81,10 +82,20 @@ def test_all_cells_are_different_and_adult_is_split_once():
 def test_a_pair_has_the_seed_and_the_figure_of_its_counts():
     pair, counts = cell("blend", "pair"), cell("blend", "counts")
     assert release_seed(pair) == release_seed(counts) != release_seed(cell("blend", "counts", k=100))
-    assert waiting([pair, counts, PLAIN], LAB, {}) == [[counts, PLAIN]]
-    assert waiting([pair, counts, PLAIN], OPENED, {(counts, OPENED): Outcome()}) == [[pair]]
+    assert waiting([pair, counts, PLAIN], [LAB], {}) == [(counts, LAB), (PLAIN, LAB)]
+    both = waiting([pair, counts, PLAIN], [COMPARED, OPENED], {(counts, OPENED): Outcome()})
+    assert both == [(counts, COMPARED), (pair, OPENED)]
     grouped = cell("tdr", numeric="mean", hierarchies=True)
-    assert waiting([pair, grouped, PLAIN], UNSHARED, {}) == [[grouped]]
+    assert waiting([pair, grouped, PLAIN], [UNSHARED], {}) == [(grouped, UNSHARED)]
+
+
+def test_a_run_that_is_cut_short_has_as_much_of_each_table_and_k():
+    each = len(list(kinds()))
+    begun = [one for one in cells(1) if one.method != UNPROTECTED][: 3 * each]
+    assert set(Counter(one.kind for one in begun).values()) == {3}
+    often = Counter((one.table, one.k) for one in begun).values()
+    assert len(often) == 10
+    assert max(often) - min(often) <= 3
 
 
 def test_outcomes_are_kept_and_read_again(tmp_path):
@@ -134,6 +145,20 @@ def test_the_page_tells_what_comparisons_feed(tmp_path):
     assert "**Missed**: opened, every method and form is within 0.3 points of what" in text
     assert "100.0 % are surely below" in text
     assert "| `tdr`  | strict |        1 |     4 |" in text
+
+
+def test_a_verdict_needs_every_kind_and_no_learner_that_only_a_comparison_could_teach(tmp_path):
+    page = tmp_path / "page.md"
+    once = [one for one in cells(1) if one.method != UNPROTECTED][: len(list(kinds()))]
+    known = {(one.told, COMPARED): outcome(30) for one in once} | {(one, OPENED): outcome(30) for one in once}
+    write_page(page, known)
+    assert "**Met so far**: opened, every method and form is within 0.3 points of what" in page.read_text()
+    assert "83 of 830 releases have run, every method, form and way to write numbers on 1 to 1 of" in page.read_text()
+    write_page(page, {key: one for key, one in known.items() if key[0] != once[0]})
+    assert "**Not judged yet**: opened, every method and form is within 0.3 points of what" in page.read_text()
+    write_page(page, known | {(once[0], OPENED): Outcome(failed={"tree": "ValueError: no"})})
+    assert "**Missed**: opened, every method and form is within 0.3 points of what" in page.read_text()
+    assert "1 only a comparison could learn" in page.read_text()
 
 
 def test_sections_of_which_nothing_is_measured_stay(tmp_path):

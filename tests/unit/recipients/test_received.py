@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
@@ -213,7 +213,7 @@ def test_what_does_not_belong_together_is_refused(stored, tmp_path):
         incrowd.open_release(frame)
     with pytest.raises(FileFormatError, match="no certificate of a release"):
         incrowd.open_release(frame, certificate={"k": 5})
-    with pytest.raises(FileFormatError, match="cannot be read"):
+    with pytest.raises(FileFormatError, match="no file gone"):
         incrowd.open_release(tmp_path / "gone.csv", certificate=certificate)
     with pytest.raises(HeaderError, match="of which a hierarchy"):
         incrowd.open_release(frame, certificate=certificate, hierarchies={"town": JOBS})
@@ -414,6 +414,11 @@ def test_bad_requests_are_refused():
         received.encoder("forest")
     with pytest.raises(ParameterError, match="deals"):
         received.classifier(LogisticRegression(), deals=0)
+    for other in (LinearRegression(), LogisticRegression, "tree"):
+        with pytest.raises(ParameterError, match="must be a classifier of scikit-learn"):
+            received.classifier(other)
+    with pytest.raises(FileFormatError, match=r"no file not_here\.csv"):
+        incrowd.open_release("not_here.csv")
     bare = incrowd.release(people()[NAMES], quasi_identifiers=NAMES, k=8, method="mondrian")
     with pytest.raises(ParameterError, match="no class"):
         incrowd.open_release(bare).classifier(LogisticRegression())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +10,11 @@ import pytest
 import incrowd
 from incrowd.errors import VerificationError
 from incrowd.methods import numeric
+from incrowd.tables.recipe import Recipe
+from incrowd.verification.comparison import MACROS as CELLS
+from incrowd.verification.limits import PublicBins
+from incrowd.verification.opening import create_macros
+from incrowd.verification.shown import MACROS as MEMBERS
 
 ASKED = {
     "quasi_identifiers": ["age", "job"],
@@ -64,3 +70,28 @@ def test_a_bin_has_persons_not_rows(monkeypatch):
     monkeypatch.setattr(numeric, "fine_cuts", lambda *_: (39.0,))
     with pytest.raises(VerificationError, match="2 bins, the smallest of 2 people"):
         incrowd.release(frame, **ASKED, k=5, person="who")
+
+
+@pytest.mark.parametrize("form", ["counts", "pair"])
+@pytest.mark.parametrize("known", [0, 9])
+def test_a_number_that_fewer_than_k_people_have_is_hidden(form, known, tmp_path):
+    """It is not cut, and shown nowhere, so its one bin tells nothing of these people."""
+    rare = pl.Series([None if row >= known else 1.5 + row for row in range(300)], dtype=pl.Float64)
+    real = Recipe(columns={"rare": {"type": "real"}})
+    asked = {**ASKED, "form": form, "k": 10, "quasi_identifiers": ["age", "job", "rare"], "recipe": real}
+    made = incrowd.release(people().with_columns(rare=rare), **asked, to=tmp_path / "out.csv")
+    assert made.certificate["public_cuts"]["rare"] == []
+    assert stated(made)["passed"]
+    received = incrowd.open_release(tmp_path / "out.csv")
+    assert set(received.X["rare"]) == {"*"}
+
+
+def test_the_one_bin_of_a_number_is_counted_where_a_cell_shows_it():
+    with duckdb.connect() as connection:
+        create_macros(connection, (*CELLS, *MEMBERS))
+        connection.execute("CREATE TEMP TABLE numbers_of_all_0 AS SELECT 1.0::DOUBLE AS own, 9 AS n")
+        for cell, passes in (("*", True), ("(-inf, inf):9|?:3", False)):
+            connection.execute(f"CREATE OR REPLACE TEMP TABLE released AS SELECT '{cell}' AS c0")
+            bins = PublicBins(connection, {0: "numbers_of_all_0"}, "sum(n)")
+            assert bins.check(["rare"], {"rare": ["(-inf, inf)"]}, 10).passed == passes
+            assert not bins.check(["rare"], {"rare": ["(-inf, 1]", "(1, inf)"]}, 10).passed

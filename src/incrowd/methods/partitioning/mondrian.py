@@ -278,7 +278,7 @@ def decide_partition(
     check_limits(population, judge, [KnownSet(names, judge.k)], preferences)
     partition = find_partition(population, judge, preferences, by_class=by_class, min_gain=min_gain)
     tree, owners = partition.made.tree, partition.made.owners
-    _check_limited(partition)
+    _check_limited(partition, population)
     forms = form_makers(
         partition.dimensions,
         numeric,
@@ -302,20 +302,23 @@ def decide_partition(
     )
 
 
-def _check_limited(partition: Partition) -> None:
-    """Raise if a group that may not be made coarser is so rare that no row of it was in the sample."""
-    whole = whole_box(partition.dimensions)
-    limited = [
-        place
-        for place, dimension in enumerate(partition.dimensions)
-        if dimension.coarsest is not None and len(dimension.column.dictionary)  # nothing is coarser than missing
-    ]
-    boxes = [partition.made.boxes[partition.made.owners[leaf]] for leaf in partition.made.tree.leaves]
-    if uncut := [place for place in limited if any(box[place] == whole[place] for box in boxes)]:
-        names = ", ".join(repr(partition.dimensions[place].name) for place in uncut)
+def _check_limited(partition: Partition, population: Population) -> None:
+    """Raise if a group that may not be made coarser is so rare that no row of it was in the sample.
+
+    A group whose rows have no value at all shows nothing, whatever the limit: nothing is coarser than missing.
+    """
+    made, whole = partition.made, whole_box(partition.dimensions)
+    uncut = []
+    for place, dimension in enumerate(partition.dimensions):
+        if dimension.coarsest is None:
+            continue
+        leaves = [leaf for leaf in made.tree.leaves if made.boxes[made.owners[leaf]][place] == whole[place]]
+        if leaves and population.histograms(made.tree, dimension.name)[leaves, :-1].any():
+            uncut.append(repr(dimension.name))
+    if uncut:
         raise RequirementError(
-            f"The limits of {names} cannot be kept: a group is so rare that no row of it is in the sample by which "
-            "this large table is cut. Choose tdr, which counts all rows."
+            f"The limits of {', '.join(uncut)} cannot be kept: a group is so rare that no row of it is in the sample "
+            "by which this large table is cut. Choose tdr, which counts all rows."
         )
 
 
