@@ -1,6 +1,6 @@
 """The desk in a real browser: a new user's way from a table to a verified release, on every screen and on paper.
 
-Pictures of every page are written to the folder that INCROWD_SHOTS names, to be looked at; else to a temporary one.
+Where INCROWD_SHOTS names a folder, pictures of every page are written to it, to be looked at.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bench.people import stand_in
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from support.hospital import export
 from support.new_user import NewUser, opened_browser, opened_desk
@@ -33,7 +33,7 @@ WIDE, NARROW, PAPER = ({"width": width, "height": 900} for width in (1280, 375, 
 class Walk:
     """A desk for a folder, and a browser on it that looks at every page."""
 
-    def __init__(self, page: Page, address: str, shots: Path, folder: Path) -> None:
+    def __init__(self, page: Page, address: str, shots: Path | None, folder: Path) -> None:
         self.page, self.address, self.shots, self.folder = page, address, shots, folder
         self.base = address.partition("/enter")[0]
         self.requests: list[str] = []
@@ -52,16 +52,20 @@ class Walk:
             self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
             for size in (WIDE, NARROW):
                 self.page.set_viewport_size(size)  # type: ignore[arg-type]
-                self.page.screenshot(path=self.shots / f"{name}-{scheme}-{size['width']}.png", full_page=True)
+                self._picture(f"{name}-{scheme}-{size['width']}")
                 assert not self.page.evaluate("document.documentElement.scrollWidth > innerWidth"), (name, size)
             found = Axe().run(self.page, options=rules).response["violations"] if axe else ()
             assert not found, (name, scheme, [(one["impact"], one["id"], one["nodes"][0]["html"]) for one in found])
         self.page.set_viewport_size(PAPER)  # type: ignore[arg-type]
         self.page.emulate_media(media="print", color_scheme="light")
-        self.page.screenshot(path=self.shots / f"{name}-print.png", full_page=True)
+        self._picture(f"{name}-print")
         assert not self.page.locator(".rail").is_visible()
         self.page.emulate_media(media="screen")
         self.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+
+    def _picture(self, name: str) -> None:
+        if self.shots is not None:
+            self.page.screenshot(path=self.shots / f"{name}.png", full_page=True)
 
     def go_on(self, words: str, until: str, name: str) -> None:
         """Press what says so, and look at the page that comes."""
@@ -96,8 +100,10 @@ class Walk:
 def walk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Walk]:
     folder = tmp_path / "project"
     folder.mkdir()
-    shots = Path(os.environ.get("INCROWD_SHOTS") or tmp_path / "shots") / request.node.name.removeprefix("test_")
-    shots.mkdir(parents=True, exist_ok=True)
+    shots = None
+    if wanted := os.environ.get("INCROWD_SHOTS"):
+        shots = Path(wanted) / request.node.name.removeprefix("test_")
+        shots.mkdir(parents=True, exist_ok=True)
     with opened_desk(folder) as address, opened_browser() as browser:
         made = Walk(browser.new_page(), address, shots, folder)
         yield made
@@ -211,6 +217,33 @@ def test_a_new_user_gets_to_a_release_without_a_halt(walk: Walk, tmp_path: Path,
     assert user.hesitations == []
     assert user.clicks - 2 * len(user.decisions) <= 12
     assert verify(next(walk.folder.glob("releases/*/recipient/*.csv"))).returncode in (0, 2)  # persons are not released
+
+
+@pytest.mark.slow
+def test_what_was_chosen_stays_while_the_rest_of_a_page_is_counted(walk: Walk) -> None:
+    rows = "".join(f"{number % 40},{'fm'[number % 2]},{'yn'[number % 3 == 0]}\n" for number in range(120))
+    (walk.folder / "people.csv").write_text(f"age,sex,ill\n{rows}", encoding="utf-8")
+    page, late = walk.page, []
+
+    def wait_once(route: Route) -> None:
+        """As if nothing were counted yet when the page first comes."""
+        answer = route.fetch()
+        before, open_, rest = answer.text().partition('<div data-check data-part="check">')
+        assert open_
+        late.append(rest)
+        waiting = "<p data-again>Looking …</p>" + rest[rest.index("</div>") :]
+        route.fulfill(response=answer, body=before + open_ + (rest if len(late) > 1 else waiting))
+
+    page.goto(walk.address)
+    page.goto(f"{walk.base}/columns?table=0%2Fpeople.csv")
+    walk.go_on("Keep this, and go on", "h1:has-text('promise')", "")
+    page.route("**/promise?*", wait_once)
+    page.reload()
+    page.wait_for_selector("[data-check] [data-again]")
+    page.fill("#k", "7")
+    page.wait_for_selector("[data-check] .fine, [data-check] .problem, [data-check] .note")
+    expect(page.locator("[data-again]")).to_have_count(0, timeout=1000 * PATIENCE)
+    assert page.input_value("#k") == "7"
 
 
 @pytest.mark.slow

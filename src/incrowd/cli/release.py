@@ -101,7 +101,13 @@ def _tell(outcome: Release, written: dict[str, str], json: bool) -> None:
     if outcome.events is not None and outcome.events.path is not None:
         _tell(outcome.events, _files(outcome.events.path, Outputs(report=written.pop("report", None))), json)
     if json:
-        print_json({"files": written, "certificate": outcome.certificate, "seconds": outcome.report.seconds})
+        from incrowd.report.unchanged_facts import headline_lines
+        from incrowd.report.wording import grouped, little_use
+
+        facts = outcome.report
+        words = {"notices": grouped(facts.notices), "little_use": [*little_use(facts)]}
+        words |= {"headlines": [*headline_lines(facts.unchanged)]}
+        print_json({"files": written, "certificate": outcome.certificate, "seconds": facts.seconds, **words})
         return
     from rich.console import Console
 

@@ -22,6 +22,7 @@ from incrowd.desk.project import Project, is_address, slug
 from incrowd.desk.recipes import with_roles_at_columns
 from incrowd.desk.security import Gate, Guard, RequestError, parse_form
 from incrowd.drawing.markup import page_style
+from incrowd.drawing.wording import percent
 from incrowd.errors import IncrowdError
 from incrowd.vocabulary.plain_data import read_plain_yaml
 from incrowd.vocabulary.schema import Role
@@ -76,7 +77,7 @@ class Desk:
             lstrip_blocks=True,
         )
         self.pages.filters["number"] = lambda value: f"{value:,}" if isinstance(value, int | float) else ""
-        self.pages.filters["percent"] = lambda share: f"{100 * share:.1f} %" if isinstance(share, int | float) else "?"
+        self.pages.filters["percent"] = lambda share: percent(share) if isinstance(share, int | float) else "?"
 
     def awake(self) -> None:
         """Somebody was here."""
@@ -193,7 +194,7 @@ class Visit:
             "columns": decided,
             "promise": decided and answered and bool(recipe.get("k")),
             "method": bool(recipe.get("method")),
-            "release": any(made),
+            "release": decided and any(made),
         }
 
 

@@ -20,8 +20,10 @@ _LONGEST = 900.0  # seconds that an answer may take
 _MOST_BYTES = 64 << 20
 _MOST_AT_ONCE = 16  # questions that are worked on or wait
 _MOST_KEPT = 500
-_CELLS = ("preview", "rows", "explain", "groups")
+_CELLS = ("preview", "rows", "hierarchy", "explain", "groups")
 """Questions whose answers hold cells: they are not kept."""
+_OVERTAKEN = ("alone", "check")
+"""Questions that are asked anew while somebody chooses: of one table only the last one is worked on."""
 
 Answer = dict[str, Any]
 
@@ -32,6 +34,7 @@ class Asker:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._tasks: dict[str, asyncio.Task[Answer]] = {}
+        self._last: dict[tuple[str, str], str] = {}  # of the questions that the next one overtakes
         self._one_by_one = asyncio.Semaphore(1)
 
     async def ask(self, what: str, table: str = "", **facts: Any) -> Answer | None:
@@ -40,20 +43,32 @@ class Asker:
         key = kept.stem
         if what not in _CELLS and (answer := self.project.json_in(kept)) is not None:
             return answer
+        if what in _OVERTAKEN:
+            self._overtake(what, table, key)
         if key not in self._tasks:
-            if len(self._tasks) >= _MOST_AT_ONCE:
-                raise RequestError(429, "Too many questions at once. Wait a moment, then load the page again.")
+            self._make_room()
             question = {"ask": what, "table": self.project.word(table) if table else "", **facts}
-            self._tasks[key] = asyncio.get_running_loop().create_task(self._work(question))
+            self._tasks[key] = asyncio.get_running_loop().create_task(self._work(question, kept))
         task = self._tasks[key]
         done, _ = await asyncio.wait([task], timeout=_PATIENCE)
         if not done:
             return None
-        self._tasks.pop(key, None)
-        answer = task.result()
-        if what not in _CELLS and "error" not in answer:
-            self._keep(kept, answer)
-        return answer
+        if self._tasks.get(key) is task:
+            del self._tasks[key]
+        return None if task.cancelled() else task.result()
+
+    def _overtake(self, what: str, table: str, key: str) -> None:
+        """Nobody waits any more for the answer before: another one was asked for."""
+        before, self._last[what, table] = self._last.get((what, table)), key
+        if before not in (None, key) and (task := self._tasks.pop(before, None)) is not None:
+            task.cancel()
+
+    def _make_room(self) -> None:
+        """Forget answers that nobody came back for; refuse where too many questions wait."""
+        if len(self._tasks) >= _MOST_AT_ONCE:
+            self._tasks = {key: task for key, task in self._tasks.items() if not task.done()}
+        if len(self._tasks) >= _MOST_AT_ONCE:
+            raise RequestError(429, "Too many questions at once. Wait a moment, then load the page again.")
 
     def remember(self, answer: Answer, what: str, table: str, **facts: Any) -> None:
         """Keep an answer for a question that has the same one."""
@@ -79,7 +94,14 @@ class Asker:
         for old in files[_MOST_KEPT:]:
             old.unlink(missing_ok=True)
 
-    async def _work(self, question: Answer) -> Answer:
+    async def _work(self, question: Answer, kept: Path) -> Answer:
+        """Ask a process; an answer without cells is kept, whether or not somebody still waits for it."""
+        answer = await self._asked(question)
+        if question["ask"] not in _CELLS and "error" not in answer:
+            self._keep(kept, answer)
+        return answer
+
+    async def _asked(self, question: Answer) -> Answer:
         async with self._one_by_one:
             scratch = self.project.private / "incoming"
             environment = {

@@ -65,14 +65,14 @@ async def _alone(visit: Visit, known: Sequence[str], person: str) -> dict[str, A
     answer = await visit.ask("alone", reading=visit.reading(), known=sorted(known), person=person, k=k)
     if answer is None:
         return {"waiting": True}
-    return None if "error" in answer else {**answer, "k": k}
+    return {**answer, "k": k}
 
 
 async def count_alone(visit: Visit) -> Response:
     """The same for the script of the page, while roles are chosen."""
     facts = await visit.facts()
     if facts is None or "error" in facts:
-        return visit.json(None)
+        return visit.json(facts or {"waiting": True})
     columns = {row["name"]: _written_column(visit, place) for place, row in enumerate(facts["columns"])}
     roles = {name: one.get("role") for name, one in columns.items()}
     known = [name for name, role in roles.items() if role == Role.QUASI_IDENTIFIER]
@@ -137,7 +137,7 @@ async def draft_hierarchy(visit: Visit) -> Response:
     """Let a hierarchy be drafted."""
     column = visit.field("column")
     place = list(visit.recipe()["columns"]).index(column)
-    (visit.project.folder / "hierarchies").mkdir(mode=0o700, exist_ok=True)
+    visit.project.place("hierarchies")
     file = f"hierarchies/{slug(visit.project.label(visit.table))}-{slug(column)}-{place}.txt"
     reading = visit.reading()
     words = ["hierarchy", "draft", visit.project.word(visit.table), f"--column={column}", f"--to={file}", "--replace"]

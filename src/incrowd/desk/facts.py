@@ -1,8 +1,8 @@
 """Facts about a table, asked by the desk of a process of their own: ``python -m incrowd.desk.facts``.
 
 The question is one JSON document on standard input, the answer one on standard output. Answers hold counts, names of
-columns and messages; only ``preview``, ``rows``, ``explain`` and ``groups`` hold cells, and the desk keeps none of
-them.
+columns and messages; only ``preview``, ``rows``, ``hierarchy``, ``explain`` and ``groups`` hold cells, and the desk
+keeps none of them.
 """
 
 from __future__ import annotations

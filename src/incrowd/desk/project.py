@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -36,7 +37,7 @@ _PRIVATE = ".incrowd-desk"
 _OURS = ("releases", "models", "hidden", "comparisons", "risk")  # folders in which commands write
 _MOST_FILES, _DEEPEST = 2_000, 3
 _OF_DATABASE = "?table="
-_ORPHANS = 6.0  # seconds that jobs of a killed desk have to end
+_ORPHANS = 6.0  # seconds that jobs of a killed desk have to end by themselves
 
 
 class Project:
@@ -157,13 +158,22 @@ class Project:
         made = [one for one in files if one.startswith(tuple(f"0/{place}/" for place in (*_OURS, "hierarchies")))]
         return [one for one in files if one not in made] + made
 
+    def place(self, kind: str, *, make: bool = True) -> Path:
+        """The folder of the project for files of a kind: nothing is written where a link leads."""
+        folder = self.folder / kind
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise RequestError(409, f"{kind} is a link or a file. Remove it: the desk keeps files in a folder there.")
+        if make:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        return folder
+
     def new_folder(self, kind: str, reference: str) -> str:
         """A folder that did not exist, for what a command writes about a table; its way from the project."""
         stem = slug(self.label(reference).partition(".")[0])
         for number in range(1, 100_000):
-            folder = self.folder / kind / f"{stem}-{number}"
+            folder = self.place(kind) / f"{stem}-{number}"
             try:
-                folder.mkdir(parents=True)
+                folder.mkdir()
             except FileExistsError:
                 continue
             return folder.relative_to(self.folder).as_posix()
@@ -186,6 +196,8 @@ class Project:
     def recipe(self, reference: str) -> dict[str, Any] | None:
         """What the recipe says, with every role at its column; None if there is no recipe yet."""
         path = self.recipe_path(reference)
+        if path.is_symlink():
+            self.reference(path.resolve())  # or refuse: it leads out of the folders
         if not path.is_file():
             return None
         data = read_plain_yaml(path.read_text(encoding="utf-8"), f"The recipe {path.name}")
@@ -260,17 +272,21 @@ def slug(name: str) -> str:
 
 
 def _wait_for_lock(folder: Path) -> None:
-    """Wait until no process of a job lives any more; they end when their desk does."""
-    begun = time.monotonic()
-    while time.monotonic() - begun < _ORPHANS:
+    """Wait until no process of a job lives any more: it ends when its desk does, and is ended where it does not."""
+    begun, ended = time.monotonic(), False
+    while (waited := time.monotonic() - begun) < 10 * _ORPHANS:
         with contextlib.suppress(OSError):
             os.close(lock(folder))
             return
+        if waited > _ORPHANS and not ended:
+            _end_orphan(folder)
+            ended = True
         time.sleep(0.05)
-    raise OutputError(f"A job of an earlier desk is still running (process {_pid(folder)}). End it first.")
+    raise OutputError(f"A job of an earlier desk is still running, that of {folder.name}. End its process first.")
 
 
-def _pid(folder: Path) -> str:
+def _end_orphan(folder: Path) -> None:
+    """Kill the group of a job: who holds its lock is its first process, so the number is still that of the group."""
     with contextlib.suppress(OSError, ValueError, KeyError):
-        return str(json.loads((folder / "process.json").read_text(encoding="utf-8"))["pid"])
-    return "unknown"
+        pid = int(json.loads((folder / "process.json").read_text(encoding="utf-8"))["pid"])
+        os.killpg(pid, signal.SIGKILL) if hasattr(os, "killpg") else os.kill(pid, signal.SIGTERM)

@@ -115,7 +115,7 @@ def _needs_target(recipe: dict[str, Any]) -> bool:
 
 async def make_key(visit: Visit) -> Response:
     """Make a pair of keys to sign certificates with, in the project."""
-    (visit.project.folder / "keys").mkdir(mode=0o700, exist_ok=True)
+    visit.project.place("keys")
     about = {"table": visit.table, "certificate": visit.field("file")}
     job = visit.jobs.start("keys", "Make a key to sign with", ["keys", "make", SIGNING, "--json"], **about)
     return visit.to("job", number=str(job.number))
@@ -137,12 +137,13 @@ async def start_release(visit: Visit) -> Response:
         except IncrowdError as error:
             return await release(visit, written, str(error))
         texts |= {one.name: "" for one in declared([Measuring])}
+    visit.project.place(LEDGER, make=False)
     folder = visit.project.new_folder("releases", visit.table)
     for part in ("recipient", "private"):
         (visit.project.folder / folder / part).mkdir(mode=0o700)
     to = f"{folder}/recipient/{slug(visit.project.label(visit.table).partition('.')[0])}{ending}"
     if texts.get("new_key") == "yes":
-        (visit.project.folder / "keys").mkdir(mode=0o700, exist_ok=True)
+        visit.project.place("keys")
         texts["key_file"] = f"keys/{folder.rpartition('/')[2]}.key"
     words = ["release", visit.project.word(visit.table), f"--recipe={recipe}", f"--to={to}"]
     words += [f"--report={folder}/private/report.html"]

@@ -110,6 +110,7 @@ async def again(visit: Visit) -> Response:
     """Start an interrupted job again."""
     one = visit.jobs.find(visit.field("number"))
     if folder := one.about.get("folder"):
+        visit.project.place(folder.partition("/")[0])
         for part in ("recipient", "private") if one.kind == "release" else ("",):
             (visit.project.folder / folder / part).mkdir(parents=True, exist_ok=True)
     return visit.to("job", number=str(visit.jobs.again(one).number))
@@ -149,9 +150,13 @@ async def result(visit: Visit) -> Response:
     if plan.is_file():
         reference = visit.project.reference(plan)
         explained = await visit.desk.asker.ask("explain", reference, file=visit.project.word(reference))
+    answer = (made[0].answer if made else None) or {}
     return visit.render(
         "result.html",
         table=table_,
+        notices=answer.get("notices") or [],
+        headlines=answer.get("headlines") or [],
+        shortcomings=[one for one in answer.get("little_use") or () if "incrowd compare" not in one],
         certificate=certificate,
         file=visit.field("file"),
         name=release.name,
@@ -339,9 +344,9 @@ async def history(visit: Visit) -> Response:
         if data is not None and "incrowd_certificate" in data:
             releases.append({"reference": reference, "certificate": data})
     releases.sort(key=lambda one: str(one["certificate"].get("made")), reverse=True)
-    folder = visit.project.folder / LEDGER
+    folder = visit.project.place(LEDGER, make=False)
     book: Answer | None = {}
-    if folder.is_dir() and not folder.is_symlink():
+    if folder.is_dir():
         stamp = sorted((one.name, one.stat().st_mtime_ns) for one in folder.iterdir())
         book = await visit.desk.asker.ask("ledger", folder=LEDGER, stamp=stamp)
     jobs = [{"job": one, "state": visit.jobs.state(one)} for one in visit.jobs.all()[:50]]
@@ -353,6 +358,7 @@ async def withdraw(visit: Visit) -> Response:
     number = visit.field("number")
     if not number.isdecimal() or len(number) > 9:
         raise RequestError(400, "There is no such release.")
+    visit.project.place(LEDGER, make=False)
     job_ = visit.jobs.start("ledger", f"Withdraw release {number}", ["ledger", "withdraw", LEDGER, number])
     return visit.to("job", number=str(job_.number))
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import typer
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from incrowd.desk.app import Desk, make_app
 from incrowd.desk.project import Project
@@ -85,17 +85,34 @@ class _Server(uvicorn.Server):
 
 
 class _Protocol(H11Protocol):
-    """One that waits only so long for the first request of a connection."""
+    """One that waits only so long for each request of a connection, in whatever drops it comes."""
+
+    _patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
-        self.loop.call_later(PATIENCE, self._give_up, transport)
+        self._wait()
 
-    def _give_up(self, transport: asyncio.Transport) -> None:
-        request: object = self.cycle
-        if request is None:
-            transport.close()
+    def handle_events(self) -> None:
+        """A request may have come."""
+        super().handle_events()
+        self._wait()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next one."""
+        super().on_response_complete()
+        self._wait()
+
+    def _wait(self) -> None:
+        """Wait where no request is being answered."""
+        request: RequestResponseCycle | None = self.cycle
+        if request is not None and not request.response_complete:
+            if self._patience is not None:
+                self._patience.cancel()
+            self._patience = None
+        elif self._patience is None:
+            self._patience = self.loop.call_later(PATIENCE, self.transport.close)
 
 
 async def _run(desk: Desk, listener: socket.socket, idle: float, browser: bool) -> None:

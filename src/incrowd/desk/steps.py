@@ -27,6 +27,7 @@ PROMISE = declared([What], names=("preset",)) + declared(
 )
 SIZE = declared([Promise], names=("k", "class_sensitive"))
 METHOD = declared([MethodOptions], without=("method",))
+_WORKBOOKS, _OF_WORKBOOKS, _OF_TEXT = (".xlsx", ".xls"), ("sheet", "header_row"), ("delimiter", "encoding")
 DEMOS = {"patients": (), "visits": ("--visits",)}
 
 
@@ -49,7 +50,7 @@ async def demo(visit: Visit) -> Response:
     name = visit.field("demo")
     if name not in DEMOS:
         raise RequestError(400, "There is no such demo.")
-    folder = f"demo-{name}"
+    folder = visit.project.place(f"demo-{name}").name
     words = ["demo", "--table-only", f"--folder={folder}", "--replace", *DEMOS[name]]
     job = visit.jobs.start("demo", f"Make up {name}", words, table=f"0/{folder}/{name}.csv")
     return visit.to("job", number=str(job.number))
@@ -67,6 +68,7 @@ async def data(visit: Visit, written: FilledForm | None = None, error: str = "")
         error, answer = error or answer["message"], None
     elif answer is not None:
         preview = await visit.ask("preview", reading=visit.reading(), cells=visit.field("cells") == "shown")
+    useless = _OF_TEXT if visit.project.label(visit.table).lower().endswith(_WORKBOOKS) else _OF_WORKBOOKS
     return visit.render(
         "data.html",
         facts=answer,
@@ -75,7 +77,7 @@ async def data(visit: Visit, written: FilledForm | None = None, error: str = "")
         looking=answer is not None and preview is None,
         preview=preview if preview and "error" not in preview else None,
         shown=visit.field("cells") == "shown",
-        fields=fields(READING, recipe.get("reading") or {}, written),
+        fields=[one for one in fields(READING, recipe.get("reading") or {}, written) if one.name not in useless],
         command=["inspect", visit.project.word(visit.table), "--recipe", visit.project.recipe_word(visit.table)],
     )
 
@@ -125,7 +127,7 @@ async def people(visit: Visit, written: FilledForm | None = None, error: str = "
         error=error,
         person=person,
         column=looked_at,
-        counts=counts if counts and "error" not in counts else None,
+        counts=counts,
         names=names,
         likely=facts["persons"],
         fields=fields(PEOPLE, visit.recipe(), written, {"order": names}),
@@ -244,6 +246,7 @@ async def method(visit: Visit, written: FilledForm | None = None, error: str = "
     )  # it follows from what may be followed
     possible = [entry.name for entry in entries if has_target or not entry.needs_target]
     usual = DEFAULT_METHOD if DEFAULT_METHOD in possible else possible[0]
+    entries.sort(key=lambda entry: (entry.name != usual, entry is not AUTO))  # what most take comes first
     wished = (visit.field("method") if visit.form else "") or recipe.get("method")
     comparisons = [job for job in visit.jobs.all() if job.kind == "compare" and job.about.get("table") == visit.table]
     comparison = next((job for job in comparisons if job.answer), None)

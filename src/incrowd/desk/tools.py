@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from incrowd.desk.app import Handler, Visit
 from incrowd.desk.forms import FilledForm, command_words, declared, fields, read_form
-from incrowd.desk.project import slug
+from incrowd.desk.project import is_address, slug
 from incrowd.desk.security import RequestError
 from incrowd.hiding.options import HIDE
 from incrowd.models.options import MODEL
@@ -96,6 +96,12 @@ def _choices(visit: Visit, tool: Tool) -> dict[str, list[str]]:
     return {name: files for name, files in own.items() if not (tool.name == "risk" and name == "population")}
 
 
+def _has_certificate(visit: Visit, table: str) -> bool:
+    """Whether a table lies beside its certificate."""
+    path = None if not table or is_address(table) else visit.project.locate(table)
+    return path is not None and path.with_name(f"{path.name}.certificate.json").is_file()
+
+
 def _page(tool: Tool) -> tuple[Handler, Handler]:
     async def show(visit: Visit, written: FilledForm | None = None) -> Response:
         table = visit.table if visit.field("table") else ""
@@ -106,6 +112,7 @@ def _page(tool: Tool) -> tuple[Handler, Handler]:
             here_tool=tool.name,
             tables=visit.project.tables(),
             has_recipe=has_recipe,
+            certified=tool.name == "verify" and _has_certificate(visit, table),
             fields=fields(tool.options, {}, written, _choices(visit, tool)),
             jobs=[one for one in visit.jobs.all()[:50] if one.kind == tool.name][:8],
             command=[

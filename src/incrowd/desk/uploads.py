@@ -112,10 +112,7 @@ class Intake:
 def keep(project: Project, incoming: Path, name: str, kind: str) -> str:
     """Give an uploaded file its place and a name; its reference."""
     stem, ending = _named(name, HIERARCHIES if kind == "hierarchies" else TABLES)
-    folder = project.folder / kind
-    if folder.is_symlink():
-        raise RequestError(409, f"{kind} is a link. Remove it: the desk keeps files there.")
-    folder.mkdir(mode=0o700, exist_ok=True)
+    folder = project.place(kind)
     for number in range(1, 10_000):
         target = folder / (f"{stem}{ending}" if number == 1 else f"{stem}-{number}{ending}")
         try:

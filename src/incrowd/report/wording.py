@@ -128,9 +128,11 @@ def is_above_majority(accuracy: Accuracy) -> bool:
 
 
 def _reasons(facts: Facts) -> Iterator[str]:
-    """Empty columns, too many quasi-identifiers, a k that is too large for the rows; or no signal to begin with."""
+    """No signal to begin with, a class not to be told, empty columns, a k too large, or too many quasi-identifiers."""
     if not _has_signal(facts):
         yield "the table itself tells a decision tree hardly more"
+    elif facts.class_sensitive and facts.accuracy is not None and not is_above_majority(facts.accuracy):
+        yield f"{facts.schema.target} is sensitive, so no group may tell much of it"
     if facts.empty:
         yield f"{listed(facts.empty)} {'is' if len(facts.empty) == 1 else 'are'} empty"
     counts = facts.verdict.sizes.persons

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
+import io
 import math
 import os
+import sqlite3
+import zipfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
-from incrowd.desk import security, uploads
+from incrowd.desk import asking, security, uploads
 from incrowd.desk.jobs import MOST_WAITING, JobLine
 from incrowd.desk.security import Gate, Guard
 from unit.desk.conftest import ORIGIN, PORT, Browser
@@ -516,13 +521,102 @@ def test_uploads_follow_no_link(browser: Browser, folder: Path) -> None:
     assert not (folder.parent / "a.csv").exists()
 
 
-def test_a_table_that_is_a_bomb_is_refused_and_the_desk_goes_on(browser: Browser, folder: Path) -> None:
-    """Three hundred kilobytes that would be 300 MB of one line: the process that looks at it ends with a sentence."""
-    packed = gzip.compress(b"a" * (300 << 20), 9)
-    assert len(packed) < 400_000
-    assert browser.upload("bomb.csv.gz", packed).status_code == 200
-    assert 'role="alert"' in browser.settled("/data", table="0/tables/bomb.csv.gz")
+@pytest.mark.parametrize(
+    ("place", "path", "fields"),
+    [
+        ("releases", "/release", {"format": ".csv"}),
+        ("ledger", "/release", {"format": ".csv", "ledger": "yes"}),
+        ("ledger", "/withdraw", {"number": "0"}),
+        ("keys", "/key", {}),
+        ("hierarchies", "/hierarchy/draft", {"column": "age"}),
+        ("comparisons", "/compare", {"methods": "mondrian", "k": "5", "learners": "c45"}),
+        ("hidden", "/hide", {"cell": "1:age", "do": "write"}),
+        ("risk", "/risk", {}),
+        ("models", "/model", {}),
+        ("demo-patients", "/demo", {"demo": "patients"}),
+    ],
+)
+def test_nothing_is_written_where_a_link_leads(
+    browser: Browser, folder: Path, place: str, path: str, fields: dict[str, str]
+) -> None:
+    recipe = "columns:\n  age: {role: quasi-identifier}\n  ill: {role: target}\nk: 3\nclass_sensitive: no\n"
+    (folder / "people.csv.recipe.yaml").write_text(recipe, encoding="utf-8")
+    (folder / place).symlink_to(folder.parent, target_is_directory=True)
+    assert browser.post(path, {"table": "0/people.csv", **fields}).status_code == 409
+    assert browser.desk.jobs.all() == []
+    assert {one.name for one in folder.parent.iterdir()} == {"project", "secret.csv"}
+
+
+def test_a_recipe_that_is_a_link_is_not_followed(browser: Browser, folder: Path) -> None:
+    outside = folder.parent / "outside.yaml"
+    outside.write_text("columns:\n  secret: {role: quasi-identifier}\nk: 3\n", encoding="utf-8")
+    (folder / "people.csv.recipe.yaml").symlink_to(outside)
+    for path in ("/data", "/columns", "/promise", "/method", "/release"):
+        answer = browser.get(path, table="0/people.csv")
+        assert answer.status_code == 404
+        assert "secret" not in answer.text
+    assert browser.post("/promise", {"table": "0/people.csv", "k": "2"}).status_code == 404
+    assert outside.read_text(encoding="utf-8").endswith("k: 3\n")
     assert browser.get("/").status_code == 200
+
+
+def packed(kind: str, size: int = 300 << 20) -> bytes:
+    """A small file that would be a large one: lines of one letter, or a sheet of nothing."""
+    if kind == ".csv.gz":
+        return gzip.compress(b"a" * size, 9)
+    file = io.BytesIO()
+    if kind == ".csv.zst":
+        with pa.CompressedOutputStream(file, "zstd") as stream:
+            stream.write(b"a" * size)
+            stream.flush()
+            return file.getvalue()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as book:
+        book.writestr("xl/workbook.xml", "<workbook/>")
+        book.writestr("xl/worksheets/sheet1.xml", b" " * size)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("kind", [".csv.gz", ".csv.zst", ".xlsx"])
+def test_a_table_that_is_a_bomb_is_refused_and_the_desk_goes_on(browser: Browser, kind: str) -> None:
+    """Some hundred kilobytes that would be 300 MB: the process that looks at them ends with a sentence."""
+    content = packed(kind)
+    assert 0 < len(content) < 400_000
+    assert browser.upload(f"bomb{kind}", content).status_code == 200
+    assert 'role="alert"' in browser.settled("/data", table=f"0/tables/bomb{kind}")
+    assert browser.get("/").status_code == 200
+
+
+def test_secrets_of_another_desk_open_nothing(browser: Browser, folder: Path) -> None:
+    """Neither those of the desk before on this port, nor those that a page kept."""
+    other = Gate(PORT)
+    headers = {"origin": ORIGIN, "sec-fetch-site": "same-origin"}
+    assert browser.client.post("/demo", data={"csrf": other.csrf, "demo": "visits"}, headers=headers).status_code == 403
+    assert browser.client.post("/again", headers={"x-incrowd-key": other.key}).status_code == 403
+    assert browser.client.get(f"/enter?token={other.new_token()}", follow_redirects=False).status_code == 403
+    browser.client.cookies.clear()
+    assert browser.client.get("/", headers={"cookie": f"{other.cookie}={other.session}"}).status_code == 403
+    assert is_untouched(folder)
+
+
+def test_a_flood_of_questions(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages that are asked for faster than they can be answered are refused, and the desk goes on."""
+    monkeypatch.setattr(asking, "_PATIENCE", 0.0)
+    pages = [browser.get("/people", table="0/people.csv", column=f"c{number}") for number in range(40)]
+    assert {one.status_code for one in pages} <= {200, 429}
+    assert len(browser.desk.asker._tasks) <= asking._MOST_AT_ONCE
+    assert browser.get("/").status_code == 200
+
+
+def test_names_of_tables_in_a_database_are_text(browser: Browser, folder: Path) -> None:
+    with contextlib.closing(sqlite3.connect(folder / "clinic.db")) as database:
+        database.execute('CREATE TABLE "<script>alert(1)</script>" ("<b>x</b>" TEXT)')
+        database.execute("INSERT INTO \"<script>alert(1)</script>\" VALUES ('<i>y</i>')")
+        database.commit()
+    table = "0/clinic.db?table=<script>alert(1)</script>"
+    pages = [browser.settled("/data", table="0/clinic.db"), browser.get("/").text]
+    pages += [browser.settled("/data", table=table, cells="shown"), browser.settled("/columns", table=table)]
+    assert not any(mark in page for page in pages for mark in ("<script>", "<b>", "<i>"))
+    assert "&lt;script&gt;" in pages[0]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from incrowd.desk import project
 from incrowd.desk.project import Project
 from incrowd.plan.plan_file import read_plan
 from support.waiting import PATIENCE, wait_until
@@ -177,6 +178,24 @@ def test_a_job_of_a_desk_that_died_reads_interrupted(folder: Path) -> None:
     assert left == []
 
 
+def test_a_job_that_outlives_its_desk_is_ended_by_the_next(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine it may need long to notice that its desk is gone; here it never does."""
+    monkeypatch.setattr(project, "_ORPHANS", 0.2)
+    job = folder / ".incrowd-desk" / "jobs" / "0001"
+    job.mkdir(parents=True)
+    code = "import sys, time, signal, pathlib; from incrowd.tables.publishing.staging import lock; "
+    code += "signal.signal(signal.SIGTERM, signal.SIG_IGN); lock(pathlib.Path(sys.argv[1])); print('x', flush=True); "
+    code += "time.sleep(3600)"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(job)], stdout=subprocess.PIPE, start_new_session=True
+    ) as orphan:
+        assert orphan.stdout is not None
+        assert orphan.stdout.readline() == b"x\n"
+        (job / "process.json").write_text(json.dumps({"pid": orphan.pid}), encoding="utf-8")
+        with Project(folder).opened():
+            assert orphan.wait() == -signal.SIGKILL
+
+
 class Process:
     """A desk as it is started by a user, in a process of its own."""
 
@@ -284,16 +303,31 @@ def test_a_desk_that_nobody_visits_ends(folder: Path) -> None:
     assert not (folder / ".incrowd-desk" / "desk.json").exists()
 
 
+def is_closed(slow: socket.socket) -> bool:
+    """Whether one letter more is no longer taken."""
+    try:
+        slow.sendall(b"G")
+    except ConnectionError:
+        return True
+    return False
+
+
 def test_a_connection_that_says_nothing_is_closed(folder: Path) -> None:
-    code = "import sys, pathlib; from incrowd.desk import server\nserver.PATIENCE = 0.3\n"
+    code = "import sys, pathlib; from incrowd.desk import server\nserver.PATIENCE = 1.0\n"
     code += f"server.serve(pathlib.Path({str(folder)!r}), (), browser=False)"
     desk = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert desk.stdout is not None
     port = int(re.split(r"[:/]", desk.stdout.readline())[4])
-    for begun in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nhost: x\r\n"):
+    whole = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"
+    for begun in (b"", b"GET / HT", whole[:-2]):
         with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as slow:
             slow.sendall(begun)
             assert slow.recv(100) == b""
+    for first in (b"", whole):  # drop by drop: each comes soon, the request never; also where one was answered before
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as slow:
+            slow.sendall(first)
+            assert slow.recv(1000).count(b"HTTP/1.1 421") == 1 if first else True
+            wait_until(lambda slow=slow: is_closed(slow))  # type: ignore[misc]
     desk.terminate()
     desk.communicate()
 

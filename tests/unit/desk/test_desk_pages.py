@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import re
 from collections import Counter
@@ -98,6 +99,13 @@ def test_the_whole_way(browser: Browser, folder: Path) -> None:
     history = browser.get("/history").text
     assert "The ledger is sound" in history
     assert "4-anonymity" in history
+    assert "Nobody has it: withdraw it" in history
+    told = json.loads((folder / ".incrowd-desk" / "jobs" / "0001" / "answer.json").read_text(encoding="utf-8"))
+    assert told["headlines"]
+    assert all(f"<li>{line}</li>" in html.unescape(result) for line in (*told["headlines"], *told["notices"]))
+    verify = browser.get("/verify", table="0/releases/people-1/recipient/people.csv").text
+    assert "Its certificate lies beside it" in verify
+    assert "<details><summary>Options" in verify
     download = browser.get("/download", file="0/releases/people-1/recipient/people.csv")
     assert download.content == (made / "recipient" / "people.csv").read_bytes()
     assert "attachment" in download.headers["content-disposition"]
@@ -243,6 +251,9 @@ def test_nothing_in_a_table_is_markup(browser: Browser, folder: Path) -> None:
     pages += [browser.get("/history").text, browser.get("/job", number="1").text, browser.get(f"/{EVIL}").text]
     assert all(map(is_plain, pages))
     assert sum("&lt;script&gt;" in page for page in pages) >= 8
+    kept = [one.read_text(encoding="utf-8") for one in (folder / ".incrowd-desk" / "facts").iterdir()]
+    assert any(EVIL in text for text in kept)  # the name of a column
+    assert not any(f"{EVIL}{end}" in text for text in kept for end in "012g")  # values, labels
 
 
 def test_a_certificate_of_a_stranger_is_text(browser: Browser, folder: Path) -> None:
@@ -264,6 +275,72 @@ def test_a_certificate_of_a_stranger_is_text(browser: Browser, folder: Path) -> 
     assert all(map(is_plain, pages))
     received = browser.get("/recipient", file="0/odd.csv.certificate.json").text
     assert "<script" not in received
+
+
+def test_the_result_says_what_the_release_said(browser: Browser, folder: Path) -> None:
+    """Notices in sentences, what it is of little use for, who is alone, persons where they are counted."""
+    alone = {"without_class": 18188, "not_private": 0}
+    stated: dict[str, Any] = {"incrowd_certificate": 5, "statement": "It holds.", "notices": [{"code": "rare-values"}]}
+    stated |= {"verification": {"passed": True}, "unchanged_columns": {"effective_k": 4, "alone": alone}}
+    stated |= {"persons": {"released": 1234, "smallest": 5, "lost": 0}}
+    (folder / "own.csv.certificate.json").write_text(json.dumps(stated), encoding="utf-8")
+    job = folder / ".incrowd-desk" / "jobs" / "0001"
+    job.mkdir()
+    about = {"table": TABLE, "certificate": "0/own.csv.certificate.json"}
+    facts = {"kind": "release", "title": "t", "words": [], "about": about, "requested_at": 0}
+    (job / "job.json").write_text(json.dumps(facts), encoding="utf-8")
+    words = {"notices": [f"job: {EVIL}"], "little_use": ["of little use: it shows nothing", "try: incrowd compare x"]}
+    words["headlines"] = ["alone by unchanged columns: 18,188"]
+    (job / "answer.json").write_text(json.dumps(words), encoding="utf-8")
+    page = browser.get("/result", file="0/own.csv.certificate.json").text
+    assert "<li>job: &lt;script&gt;alert(1)&lt;/script&gt;</li>" in page
+    assert "rare values" not in page
+    assert 'class="standing poor"' in page
+    assert "Of little use: it shows nothing. What keeps more:" in page
+    assert "<dt>alone by unchanged columns</dt><dd>18,188</dd>" in page
+    assert "<dt>persons in the smallest group</dt><dd>5</dd>" in page
+    assert "<li>alone by unchanged columns: 18,188</li>" in page
+    assert "finds the row" not in page
+    assert is_plain(page)
+    (job / "answer.json").unlink()  # of a release that was made elsewhere
+    plain = browser.get("/result", file="0/own.csv.certificate.json").text
+    assert "nobody without those that, as you state, nobody outside knows</dt><dd>18,188</dd>" in plain
+    stated["unchanged_columns"]["alone"]["not_private"] = 7
+    (folder / "own.csv.certificate.json").write_text(json.dumps(stated), encoding="utf-8")
+    warned = browser.get("/result", file="0/own.csv.certificate.json").text
+    assert (
+        'finds the row. Where others may know a column, call it a quasi-identifier or drop it, under <a href="'
+        in warned
+    )
+
+
+@pytest.mark.parametrize(("path", "what"), [("/columns", "alone"), ("/people", "persons")])
+def test_a_count_that_cannot_be_made_is_told_and_not_asked_again(
+    browser: Browser, folder: Path, monkeypatch: pytest.MonkeyPatch, path: str, what: str
+) -> None:
+    recipe = "columns:\n  age: {role: quasi-identifier}\n  ward: {role: person}\nk: 4\n"
+    (folder / "people.csv.recipe.yaml").write_text(recipe, encoding="utf-8")
+    asked = browser.desk.asker.ask
+
+    async def refused(question: str, table: str = "", **facts: Any) -> Any:
+        if question == what:
+            return {"error": "UnexpectedError", "message": "There was no room for it."}
+        return await asked(question, table, **facts)
+
+    monkeypatch.setattr(browser.desk.asker, "ask", refused)
+    assert "There was no room for it." in browser.settled(path, table=TABLE)
+
+
+def test_only_what_concerns_the_file_is_asked_and_what_most_take_comes_first(browser: Browser, folder: Path) -> None:
+    (folder / "book.xlsx").write_bytes(b"none")
+    for table, offered in (("0/book.xlsx", {"sheet", "header_row"}), (TABLE, {"delimiter", "encoding"})):
+        page = browser.settled("/data", table=table)
+        fields = {"sheet", "header_row", "delimiter", "encoding"}
+        assert {name for name in fields if f'name="{name}"' in page} == offered
+    (folder / "people.csv.recipe.yaml").write_text("columns:\n  ill: {role: target}\nk: 4\n", encoding="utf-8")
+    methods = re.findall(r'name="method" value="([^"]+)"', browser.get("/method", table=TABLE).text)
+    assert methods[:2] == ["kactus-plus", "auto"]
+    assert len(methods) == 10
 
 
 def test_the_same_notice_for_many_columns_is_one(browser: Browser, folder: Path) -> None:

@@ -86,6 +86,12 @@ def test_a_table_without_signal_is_the_reason_itself() -> None:
     assert "k=5" in little_use(empty)[2]
 
 
+def test_a_sensitive_class_that_is_not_told_is_the_reason() -> None:
+    facts = example(accuracy=Accuracy(0.86, 0.76, 0.76, 20_000, 10_000), class_sensitive=True)
+    assert little_use(facts)[1].startswith("why: income is sensitive, so no group may tell much of it")
+    assert "is sensitive" not in little_use(replace(facts, class_sensitive=False))[1]
+
+
 def test_columns_to_drop_are_no_longer_quasi_identifiers() -> None:
     attributes = tuple(AttributeFacts(name, {"value": shown}) for name, shown in {"a": 0.0, "b": 0.0, "c": 0.1}.items())
     advice = little_use(example(cells_shown=0.03, attributes=attributes, accuracy=None))[-2]

@@ -42,8 +42,9 @@ function followColumns(form) {
     const known = roles.filter((one) => one.value === "quasi-identifier").length;
     if (!known) {
       line.replaceChildren("No column is a quasi-identifier yet: what could somebody know of a person?");
-    } else if (!answer) {
-      line.replaceChildren("This could not be counted. Keep your choice, and load the page again.");
+    } else if (!answer || answer.error) {
+      const next = answer ? `: ${answer.message}` : ". Keep your choice, and load the page again.";
+      line.replaceChildren(`This could not be counted${next}`);
     } else {
       const words = `${number(answer.alone)} of ${number(answer.people)} ${answer.unit} are alone`;
       const rest = ` with these ${known} quasi-identifiers; ${number(answer.below)} share them with fewer than ${answer.k}.`;
@@ -131,6 +132,27 @@ function followUpload(form) {
   });
 }
 
+// What is still being counted: the page anew; once a field was changed, only the part that waits, so that nothing is lost.
+function followWaiting() {
+  let changed = false;
+  addEventListener("input", () => (changed = true));
+  const look = async () => {
+    const waiting = [...document.querySelectorAll("[data-again]")];
+    if (!waiting.length) return undefined;
+    if (!changed) return location.reload();
+    const text = await fetch(location.href)
+      .then((response) => response.text())
+      .catch(() => "");
+    const page = new DOMParser().parseFromString(text, "text/html");
+    for (const place of new Set(waiting.map((one) => one.closest("[data-part]")))) {
+      const fresh = place && page.querySelector(`[data-part="${place.dataset.part}"]`);
+      if (fresh && place.querySelector("[data-again]")) place.replaceChildren(...fresh.childNodes);
+    }
+    return setTimeout(look, 2500);
+  };
+  setTimeout(look, 2500);
+}
+
 // On a narrow screen steps and tools are strips: the page that is open is in sight.
 function showPlace() {
   for (const here of document.querySelectorAll(".rail [aria-current]")) {
@@ -145,4 +167,4 @@ for (const form of document.querySelectorAll("[data-columns]")) followColumns(fo
 for (const form of document.querySelectorAll("[data-promise]")) followPromise(form);
 for (const place of document.querySelectorAll("[data-job]")) followJob(place);
 for (const form of document.querySelectorAll("[data-upload]")) followUpload(form);
-if (document.querySelector("[data-again]")) setTimeout(() => location.reload(), 2500);
+followWaiting();

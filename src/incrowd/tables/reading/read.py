@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import FileFormatError, Notice, ParameterError
+from incrowd.errors import FileFormatError, Notice, ParameterError, option_name
 from incrowd.vocabulary.encoded_table import EncodedTable, OwnedTable
 from incrowd.vocabulary.forms import MISSING_MARKERS
 from incrowd.vocabulary.persons import Persons
@@ -291,7 +291,7 @@ def read_population(
     if population is None:
         raise ParameterError(
             f"{requirement.on_population[0]} needs a population: a table of the people the rows are from, with the "
-            "quasi-identifiers. Give it with population= or --population."
+            f"quasi-identifiers. Name it: {option_name('population', '--population')}."
         )
     names = list(schema.quasi_identifiers)
     source = read(population, **of_population(reading or {}, names))

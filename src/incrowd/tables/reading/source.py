@@ -201,7 +201,7 @@ def _markers_to_null(
     names = [name for name, gone in hidden.items() if gone.any()]
     rare = [name for name, dtype in frame.schema.items() if dtype == pl.String and name not in columns]
     names += [name for name, hit in zip(rare, _hits(frame.select(rare), known), strict=True) if hit]
-    notices = tuple(_notices(frame.select(names), markers))
+    notices = tuple(_notices(frame.select(name for name in frame.columns if name in names), markers))
     columns = {name: column.without(hidden[name]) for name, column in columns.items()}
     return frame.with_columns(without_markers(names, known)), columns, notices
 
@@ -223,22 +223,21 @@ def marker_spellings(marker: str) -> list[str]:
     return [spelling for spelling in spellings([marker]) if spelling.strip()]
 
 
-def marker_notice(marker: str, cells: Sequence[int]) -> Iterator[Notice]:
+def marker_notice(marker: str, cells: Mapping[str, int]) -> Iterator[Notice]:
     """What to say of a marker that so many cells of each column hold; nothing if none does.
 
     Examples
     --------
-    >>> [str(notice) for notice in marker_notice("?", [2, 0, 1])]
-    ["3 cells in 2 columns only hold the marker '?': counted as missing."]
+    >>> [str(notice) for notice in marker_notice("?", {"age": 2, "sex": 0, "job": 1})]
+    ["age, job: 3 cells hold nothing but the marker '?': counted as missing."]
     """
-    columns = sum(count > 0 for count in cells)
-    if not columns:
+    held = {name: count for name, count in cells.items() if count}
+    if not held:
         return
-    where = f"{counted(sum(cells), 'cell')} in {counted(columns, 'column')} only hold the marker {marker!r}"
-    if marker == SUPPRESSED:
-        yield Notice("already-suppressed", "", f"{where}: already suppressed, counted as missing.")
-    else:
-        yield Notice("missing-marker", "", f"{where}: counted as missing.")
+    code, what = ("already-suppressed", "already suppressed, ") if marker == SUPPRESSED else ("missing-marker", "")
+    total = sum(held.values())
+    message = f"{counted(total, 'cell')} {'holds' if total == 1 else 'hold'} nothing but the marker {marker!r}: {what}"
+    yield Notice(code, ", ".join(held), f"{message}counted as missing.")
 
 
 def without_markers(names: Sequence[str], known: Sequence[str]) -> list[pl.Expr]:
@@ -252,9 +251,9 @@ def _hits(frame: pl.DataFrame, known: Sequence[str]) -> Sequence[bool]:
 
 
 def _notices(frame: pl.DataFrame, markers: Sequence[str]) -> Iterator[Notice]:
-    for marker in markers:
+    for marker in markers if frame.width else ():
         known = marker_spellings(marker)
-        yield from marker_notice(marker, frame.select(pl.all().is_in(known).sum()).row(0) if frame.width else ())
+        yield from marker_notice(marker, frame.select(pl.all().is_in(known).sum()).row(0, named=True))
 
 
 Form = Literal[

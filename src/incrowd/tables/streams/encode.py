@@ -5,7 +5,7 @@ A first schema of a stream, from a sample of its rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -268,7 +268,7 @@ def encode_stream(
         rows=tuple(file.rows for file in files),
         schema=Schema(tuple(typed.get(column.name, column) for column in schema.columns)),
         notices=(*(notice for column in settled for notice in column.notices), *(persons.finish() if persons else ())),
-        markers=tuple(_markers(stream.origin.missing, gathered.values())),
+        markers=tuple(_markers(stream.origin.missing, gathered)),
         _files=files,
         _places={name: gathered[name].places(column) for name, column in pairs.items()},
         owned=persons is not None,
@@ -329,7 +329,7 @@ def typed_column(column: Column, gathered: GatheredColumn, native: pl.DataType) 
     return replace(column, type=drafted.type, order=(), reason=f"{drafted.reason}; {role}" if role else drafted.reason)
 
 
-def _markers(markers: Sequence[str], columns: Iterable[GatheredColumn]) -> Iterator[Notice]:
-    cells = [column.marked for column in columns]
+def _markers(markers: Sequence[str], columns: Mapping[str, GatheredColumn]) -> Iterator[Notice]:
+    text = {name: column.marked for name, column in columns.items() if column.marked}
     for place, marker in enumerate(markers):
-        yield from marker_notice(marker, [marked[place] for marked in cells if marked])
+        yield from marker_notice(marker, {name: marked[place] for name, marked in text.items()})
