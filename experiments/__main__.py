@@ -20,6 +20,8 @@ from experiments.blend.risk import write_blended, write_wide
 from experiments.blend.trying import try_all
 from experiments.claims.page import write_claims
 from experiments.frontier import ROWS, write_frontier
+from experiments.joint import run_trials as run_joint
+from experiments.joint import write as write_joint
 from experiments.many_tables.page import write as write_many_tables
 from experiments.many_tables.tables import subject_of
 from experiments.many_tables.trials import Bench, run_trials
@@ -207,6 +209,20 @@ def bins(
     if minutes:
         run_bins(keep, data, 60 * minutes, _tell)
     write_bins(page, keep)
+    typer.echo(f"written {page}")
+
+
+@app.command()
+def joint(
+    page: Page,
+    keep: Annotated[Path, typer.Option(help="A folder for the outcomes; a run goes on where an earlier one ended.")],
+    data: Data = None,
+    minutes: Annotated[float, typer.Option(help="Stop after so many minutes; 0: only write the page.", min=0)] = 60,
+) -> None:
+    """Compare counts of attributes that are counted together with counts of single ones, for learners and attackers."""
+    if minutes:
+        run_joint(keep, data, 60 * minutes, _tell)
+    write_joint(page, keep)
     typer.echo(f"written {page}")
 
 

@@ -19,6 +19,7 @@ RENDER = "incrowd.vocabulary.released_value:render"
 OLDEST = people()["age"].max()
 OF_PERSONS = {"form": "counts", "persons": "returning"}
 LOOKS = "incrowd.rows.memory.looks"
+DRAWN_LOOKS = "incrowd.rows.memory.drafting:with_drawn_looks"
 MEANS = "incrowd.rows.memory.settling:group_means"
 
 
@@ -130,35 +131,87 @@ def _halved(form):
     )
 
 
-@plant(f"{LOOKS}:_drawn", BOTH, method="mondrian", form=("counts", "pair"))
-def counts_are_drawn_under_another_key(original, looks, attributes, redraw, key):
+@plant(f"{LOOKS}:_Drawing.drawn", BOTH, method="mondrian", form=("counts", "pair"))
+def counts_are_drawn_under_another_key(original, self, units, key):
     """Draws are fixed by a key that everybody knows."""
-    return original(looks, attributes, redraw, bytes(32))
+    return original(self, units, bytes(32))
 
 
-@plant(f"{LOOKS}:_drawn", BOTH, method="mondrian", form="counts")
-def counts_are_drawn_from_fewer_rows(original, looks, attributes, redraw, key):
+@plant(f"{LOOKS}:_Drawing.drawn", BOTH, method="mondrian", form="counts")
+def counts_are_drawn_from_fewer_rows(original, self, units, key):
     """One row of the whole table stands beside those of a group, not two."""
-    return original(looks, attributes, redraw - 1, key)
+    return original(replace(self, redraw=self.redraw - 1), units, key)
 
 
-@plant("incrowd.rows.memory.drafting:with_drawn_looks", BOTH, method=("mondrian", "blend"), form="counts")
-def counts_are_exact_though_drawn_ones_are_stated(original, plan, columns):
+@plant(DRAWN_LOOKS, BOTH, method=("mondrian", "blend"), form="counts")
+def counts_are_exact_though_drawn_ones_are_stated(original, plan, columns, joint):
     """Nothing is drawn."""
     return with_distinct_looks(plan)
 
 
-@plant(f"{LOOKS}:_Attribute.of", BOTH, method="mondrian", form="counts")
-def counts_are_drawn_from_other_shares(original, kind, plan, name, column):
+@plant(f"{LOOKS}:_Attributes.of", BOTH, method="mondrian", form="counts")
+def counts_are_drawn_from_other_shares(original, kind, plan, names, columns, exact):
     """All values of an attribute are drawn alike often, where one of the whole release is drawn."""
-    known = original(kind, plan, name, column)
+    known = original(kind, plan, names, columns, exact)
     return replace(known, ends=np.arange(1, len(known.members) + 1))
 
 
-@plant(f"{LOOKS}:_Attribute.text", BOTH, method="mondrian", form="counts")
-def all_groups_have_the_same_draws(original, self, form):
+@plant(f"{LOOKS}:_Attributes.texts", BOTH, method="mondrian", form="counts")
+def all_groups_have_the_same_draws(original, self, rows, size):
     """What a group has does not seed its draws, so that a group with a row less shows which it was."""
-    return b""
+    return [b"" for _ in self.types]
+
+
+@plant(DRAWN_LOOKS, BOTH, method="kactus", form="counts", joint=True)
+def values_stand_beside_those_of_others(original, plan, columns, joint):
+    """Of attributes that are counted together one has the values of its cells moved on by one place."""
+    made = original(plan, columns, joint)
+    forms = {name: list(made.forms(name)) for name in made.names}
+    for one in made.joint:
+        forms[one.names[-1]] = [_moved_on(form) for form in forms[one.names[-1]]]
+    return made.with_forms(forms)
+
+
+def _moved_on(form):
+    values, rows = zip(*form.members, strict=True)
+    return Counts(tuple(zip((*values[1:], values[0]), rows, strict=True)))
+
+
+@plant(f"{LOOKS}:_Attributes.of", BOTH, method="kactus", form="counts", joint=True)
+def attributes_counted_together_are_drawn_by_other_words(original, kind, plan, names, columns, exact):
+    """Of attributes that are counted together not the first one's words are taken."""
+    known = original(kind, plan, names, columns, exact)
+    return replace(known, first=known.first + 1) if len(names) > 1 else known
+
+
+@plant(f"{LOOKS}:_Attributes.texts", (MEMORY,), method="kactus", form="counts", joint=True, rarest=12)
+def rows_that_may_not_be_named_seed_nothing(original, self, rows, size):
+    """Groups that differ in a row whose combination may not be named have the same draws."""
+    return original(self, rows, sum(many for _, many in rows or ()))
+
+
+@plant("incrowd.methods.joint_counts:JointChoice.of", BOTH, method="kactus", form="counts", joint=True)
+def combinations_are_named_that_few_people_have(original, kind, after, before, cuts, people):
+    """A combination of values may be named however few have it."""
+    return original(kind, after, before, cuts, 1)
+
+
+@plant("incrowd.methods.joint_counts:JointChoice.of", (MEMORY,), method="kactus", form="counts", joint=True, rarest=12)
+def combinations_are_named_that_fewer_have_than_was_asked(original, kind, after, before, cuts, people):
+    """k people are enough for a combination, though more were asked for."""
+    return original(kind, after, before, cuts, 6)
+
+
+@plant("incrowd.releases.verification_request:_drawn", (MEMORY,), method="kactus", form="counts", joint=True)
+def an_attribute_is_counted_together_with_two_others_apart(original, job, bins, joint):
+    """An attribute is announced in two sets that are counted together."""
+    return original(job, bins, [*joint, (joint[0][0], "age")])
+
+
+@plant("incrowd.releases.verification_request:_drawn", (MEMORY,), method="kactus", form="counts", joint=True)
+def nobody_is_told_what_is_counted_together(original, job, bins, joint):
+    """Attributes that are counted together are not announced."""
+    return original(job, bins, [])
 
 
 @plant(RENDER, BOTH, method="mondrian", form="counts")

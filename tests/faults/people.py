@@ -49,6 +49,18 @@ def people(seed: int = 1, rows: int = ROWS) -> pl.DataFrame:
     )
 
 
+def segregated() -> pl.DataFrame:
+    """People whose sex follows from their job, but of three nurses and eight cooks: the two are counted together."""
+    table = people()
+    usual = dict(zip([job for some in JOBS.values() for job in some], ["f", "m"] * 4, strict=False))
+    left, sexes = {"nurse": 3, "cook": 8}, []
+    for job in table["job"].to_list():
+        other = left.get(job, 0) > 0
+        left[job] = left.get(job, 0) - 1
+        sexes.append("fm"[(usual.get(job, "m") == "f") == other])
+    return table.with_columns(sex=pl.Series([{"f": "m", "m": "f"}[sex] for sex in sexes]))
+
+
 @dataclass(frozen=True)
 class Case:
     """A release: where it is worked on, the formats, and what is asked for."""
@@ -59,6 +71,7 @@ class Case:
     form: str | None = None
     redraw: int | None = None
     by_class: bool = False
+    joint: bool = False
     given: str = "csv"
     written: str = "csv"
     require: str | None = None
@@ -68,6 +81,7 @@ class Case:
     at_most: int | None = None
     apart: str | None = None
     lose: str | None = None
+    rarest: int | None = None
     known: str = " ".join(QUASI_IDENTIFIERS)
     coarsen: str | None = None
     preset: str | None = None
@@ -100,9 +114,13 @@ class Case:
             "form": self.form,
             "redraw": self.redraw,
             "counts_by_class": self.by_class,
+            "joint_counts": self.joint,
             "require": self.require,
             "lose": self.lose,
+            "rarest": self.rarest,
         }
+        if self.joint:
+            request |= {"table": put(segregated(), request["table"])}
         if self.coarsen:
             rules = dict(rule.split("=") for rule in self.coarsen.split())
             zips = pl.Series("zip", ["02139", "03601", "90210-1234", "1234", None] * (ROWS // 5))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from incrowd.tables.publishing.serialise import spreadsheet_safe
 from incrowd.verification.opening import connect
 from incrowd.verification.shown import CountsComparison
-from incrowd.vocabulary.counts_text import HIDDEN, encode_value, read_counts, write_counts
+from incrowd.vocabulary.counts_text import HIDDEN, encode_value, read_counts, read_members, write_counts
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.text(
     ":|%\\?*=+-@\t\r\n'\"2537CFAD", max_size=6
@@ -49,9 +49,9 @@ def test_other_texts_are_no_counts_or_are_written_the_same(text):
 def test_a_hidden_cell_is_no_value_of_that_name():
     assert read_counts("*") == ()
     assert read_counts("*:3") == (("*", 3),)
-    assert [read_counts(text) for text in ("", "a", "a:0", "a:01", "a:1|a:2", "a:1|", "a:-1", "a:1:1", "%ff:1")] == [
-        None
-    ] * 9
+    assert [read_counts(text) for text in ("", "a", "a:0", "a:01", "a:1|", "a:-1", "a:1:1", "%ff:1")] == [None] * 8
+    assert read_counts("a:1|b:5|a:2") == (("a", 3), ("b", 5)), "a value that stands there twice has all of these rows"
+    assert read_members("a:1|b:5|a:2") == (("a", 1), ("b", 5), ("a", 2))
 
 
 @QUIET

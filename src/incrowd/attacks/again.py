@@ -37,6 +37,7 @@ class Again:
     redraw: int = REDRAW  # from how many rows counts are drawn beside those of their group; 0: they are exact
     bins: str = BY_CLASS  # where numbers are cut that are counted
     by_class: bool = False  # whether counts are those of one class
+    joint: bool = False  # whether attributes are counted together
 
     def release(
         self, table: EncodedTable, frame: pl.DataFrame, schema: Schema, seed: int, owners: Codes | None = None
@@ -45,6 +46,7 @@ class Again:
         form = {} if self.form is None else {"form": self.form}
         parameters = {**self.parameters, **form, "redraw": self.redraw, "bins": self.bins}
         parameters |= {"counts_by_class": True} if self.by_class else {}
+        parameters |= {"joint_counts": True} if self.joint else {}
         request = (self.method, parameters, self.requirement, seed, self.people, self.preferences)
         return release_rows(table, frame, schema, *request, owners=owners, rarest=self.rarest)
 
@@ -78,6 +80,7 @@ def again_of(
         redraw=_redraw(plan, certificate),
         bins=certificate.get("counts", {}).get("bins", BY_CLASS),
         by_class=plan.by_class if plan else certificate.get("counts", {}).get("by_class", False),
+        joint=bool(plan.joint) if plan else bool(certificate.get("reading", {}).get("joint")),
         rarest=plan.rarest or None if plan else certificate.get("limits", {}).get("rarest", request.rarest),
     )
 

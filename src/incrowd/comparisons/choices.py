@@ -17,7 +17,7 @@ from incrowd.errors import ParameterError
 from incrowd.methods.catalog import AUTO, MethodEntry, MethodOrName, check_preferences, find_method, make_method
 from incrowd.models.induction.kadet import KAdet
 from incrowd.tables.recipe_checks import class_and_parameters
-from incrowd.vocabulary.forms import BY_CLASS, OF_FORM, REDRAW, STRICT, check_form
+from incrowd.vocabulary.forms import OF_FORM, STRICT, check_form
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.schema import Schema
@@ -57,12 +57,7 @@ class Choice:
         entry = find_method(method, beside=(KADET, *STANDARDS))
         if entry is AUTO:
             raise ParameterError(f"{method} is a comparison by itself, of the methods that are compared here anyway.")
-        check_form(
-            parameters.get("form"),
-            redraw=parameters.get("redraw", REDRAW),
-            bins=parameters.get("bins", BY_CLASS),
-            by_class=parameters.get("counts_by_class", False),
-        )
+        check_form(**{name: parameters[name] for name in OF_FORM if name in parameters})
         make_method(entry, {name: value for name, value in parameters.items() if name not in OF_FORM})
         return cls(method, tuple(parameters.items()), entry)
 

@@ -23,7 +23,7 @@ from incrowd.comparisons.learners.learner import Examples
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import MethodOrName, find_method
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan
-from incrowd.recipients.dealing import Dealing
+from incrowd.recipients.dealing import Dealing, together_with
 from incrowd.recipients.matrix import Attribute, Codes, Numbers
 from incrowd.recipients.views import ReleasedColumn
 from incrowd.report.certificate import reading_of
@@ -416,6 +416,7 @@ def _released_column(plan: ReleasePlan, name: str, reading: Mapping[str, Any]) -
         reading["new_rows"],
         plan.schema[name].hierarchy,
         redraw=plan.redraw,
+        together=together_with(name, reading),
     )
 
 

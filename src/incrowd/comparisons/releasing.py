@@ -80,13 +80,15 @@ def release_rows(
     population = engine.population(known, schema, randomness, owners)
     form, redraw, bins = parameters.get("form"), parameters.get("redraw", REDRAW), parameters.get("bins", BY_CLASS)
     by_class = parameters.get("counts_by_class", False)
+    joint = (rarest or 1) if parameters.get("joint_counts") else 0
     chosen = suited(
         make_method(method, {name: value for name, value in parameters.items() if name not in OF_FORM}), form
     )
     preferences.check_columns(schema)
     steps = decide_within(chosen, population, requirement, randomness, preferences)
     key = seeded_key(seed)
-    steps = formed(steps, form, population, requirement, redraw=redraw, key=key, bins=bins, by_class=by_class)
+    drawn: dict[str, Any] = {"redraw": redraw, "key": key, "bins": bins, "by_class": by_class, "joint": joint}
+    steps = formed(steps, form, population, requirement, **drawn)
     steps = *fitted(steps, population, requirement, people), *rare_kept_out(rarest, requirement)
     described = tuple(chosen.parameters().items())
     steps = Drop(schema.dropped), *steps

@@ -58,12 +58,14 @@ def formed(
     key: bytes | None = None,
     bins: str = BY_CLASS,
     by_class: bool = False,
+    joint: int = 0,
 ) -> tuple[Step, ...]:
     """The steps of a method with its groups shown in the form that was asked for.
 
     ``redraw``: counts are drawn by the key, from the rows of a group and so many more; 0: they are exact. ``bins``:
     where numbers are cut that are counted, whatever the method saw of them.
-    ``by_class``: groups are parted by class first.
+    ``by_class``: groups are parted by class first. ``joint``: attributes that tell much of each other are counted
+    together, where nearly everybody has a combination that so many people have, and k; 0: none are.
     """
     check_form(form)
     counted = any(isinstance(step, AsCounts) for step in steps)
@@ -79,9 +81,20 @@ def formed(
 
         check_class_told(counted, requirement, population.schema.target)
         steps = _by_class(steps, population, requirement)
-    return tuple(
-        replace(one, redraw=redraw, key=key, by_class=by_class) if isinstance(one, AsCounts) else one for one in steps
-    )
+    drawn: dict[str, Any] = {"redraw": redraw, "key": key, "by_class": by_class}
+    steps = tuple(replace(one, **drawn) if isinstance(one, AsCounts) else one for one in steps)
+    if not joint:
+        return steps
+    from incrowd.methods.joint_counts import counted_together
+
+    return counted_together(steps, _seen(steps, population), population, max(joint, requirement.smallest_group))
+
+
+def _seen(steps: tuple[Step, ...], population: Population) -> Population:
+    """The rows in their groups, numbers seen as bins: those of the method, else those that are counted."""
+    binned = {name for step in steps if isinstance(step, Bin) for name, _ in step.cuts}
+    cuts = tuple(cut for step in steps if isinstance(step, AsCounts) for cut in step.cuts if cut[0] not in binned)
+    return _after(steps, population).bin(Bin(cuts))
 
 
 def _by_class(steps: tuple[Step, ...], population: Population, requirement: Requirement) -> tuple[Step, ...]:
@@ -89,9 +102,7 @@ def _by_class(steps: tuple[Step, ...], population: Population, requirement: Requ
     from incrowd.methods.class_blocks import parted_by_class
 
     show = next(step for step in steps if isinstance(step, Show))
-    binned = {name for step in steps if isinstance(step, Bin) for name, _ in step.cuts}
-    cuts = tuple(cut for step in steps if isinstance(step, AsCounts) for cut in step.cuts if cut[0] not in binned)
-    after, at = _after(steps, population).bin(Bin(cuts)), steps.index(show)
+    after, at = _seen(steps, population), steps.index(show)
     place, parted, reasons = parted_by_class(show, after, Judge.of(requirement, population))
     return *steps[:at], place, parted, *steps[at + 1 :], reasons
 

@@ -244,7 +244,7 @@ def group_values(group: Group, columns: Sequence[Column]) -> str:
 def _short(form: Form, kind: ColumnType, most: int = 4) -> str:
     """What is shown, with the first of a long set; counts name what few people have, so how many they are."""
     if isinstance(form, Counts):
-        return f"counts of {counted(len(form.members or ()), 'value')}"
+        return f"counts of {counted(len(form.rows), 'value')}"
     words = _text(form, kind)
     parts = words.split("|")
     return words if len(parts) <= most else f"{'|'.join(parts[: most - 1])}|… {len(parts) - most + 1} more"

@@ -18,6 +18,7 @@ from incrowd.plan.steps import (
     Drop,
     Group,
     Hide,
+    JointCounts,
     Link,
     Part,
     Place,
@@ -47,6 +48,8 @@ from incrowd.vocabulary.released_value import (
     ValueSet,
     form_from_json,
     form_to_json,
+    member_from_json,
+    member_to_json,
     plain_end,
     plain_value,
 )
@@ -218,10 +221,11 @@ def _step_to_json(step: Step) -> dict[str, Any]:
             return {"is": "hide", **rare, "drop": drop, "rows": hidden} | ({"only": list(only)} if only else {})
         case Spread(names):
             return {"is": "spread", "names": list(names)}
-        case AsCounts(names, cuts, redraw, by_class=by_class):
+        case AsCounts(names, cuts, redraw, by_class=by_class, joint=joint):
             places = {name: list(places) for name, places in cuts}
             counted = {"is": "as counts", "names": list(names), "cuts": places, "redraw": redraw}
-            return counted | ({"by_class": True} if by_class else {})
+            together = [[list(one.names), [list(map(member_to_json, each)) for each in one.values]] for one in joint]
+            return counted | ({"by_class": True} if by_class else {}) | ({"joint": together} if together else {})
         case Rarest(people):
             return {"is": "rarest", "people": people}
         case Reasons(title, heads, lines, facts):
@@ -254,7 +258,11 @@ def _step_from_json(data: dict[str, Any]) -> Step:
             return Spread(_texts(data["names"]))
         case "as counts":
             names, cuts, redraw = _texts(data["names"]), _cuts(data["cuts"]), _count(data.get("redraw", 0))
-            return AsCounts(names, cuts, redraw, by_class=bool(data.get("by_class", False)))
+            joint = tuple(
+                JointCounts(_texts(together), tuple(tuple(map(member_from_json, each)) for each in values))
+                for together, values in data.get("joint", [])
+            )
+            return AsCounts(names, cuts, redraw, by_class=bool(data.get("by_class", False)), joint=joint)
         case "rarest":
             return Rarest(_count(data["people"], 1))
         case "reasons":

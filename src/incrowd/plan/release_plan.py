@@ -14,6 +14,7 @@ from incrowd.plan.steps import (
     Drop,
     Group,
     Hide,
+    JointCounts,
     Link,
     Part,
     Place,
@@ -235,6 +236,11 @@ class ReleasePlan:
         return any(step.by_class for step in self._only(AsCounts))
 
     @property
+    def joint(self) -> tuple[JointCounts, ...]:
+        """The attributes whose values are counted together."""
+        return tuple(joint for step in self._only(AsCounts) for joint in step.joint)
+
+    @property
     def draw_key(self) -> bytes | None:
         """The key that fixes the draws, in the process that makes the release."""
         return next((step.key for step in self._only(AsCounts)), None)
@@ -308,7 +314,11 @@ def without_rare_names(
     if not plan.rarest:
         return plan
     forms = {}
+    jointly = {name for joint in plan.joint for name in joint.names}  # of which nothing rare is drawn
     for name in plan.names:
+        if name in jointly:
+            forms[name] = list(plan.forms(name))
+            continue
         rare = rare_forms(plan, name, columns[name], plan.rarest, owners)
         forms[name] = [Suppressed() if form in rare else form for form in plan.forms(name)]
     return plan.with_forms(forms)

@@ -34,7 +34,7 @@ from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import Codes
 from incrowd.vocabulary.forms import check_redraw
 from incrowd.vocabulary.naming import check_rarest
-from incrowd.vocabulary.released_value import Form, Interval, Value, is_shown
+from incrowd.vocabulary.released_value import Form, Interval, Member, Value, is_shown
 
 GROUP = "#group"
 DROPPED = -1
@@ -217,6 +217,24 @@ class Spread:
 
 
 @dataclass(frozen=True)
+class JointCounts:
+    """Two or three attributes whose values are counted together.
+
+    ``values`` are those combinations of values and bins that may be named, in the order of the attributes; None is a
+    missing one. What rows have beside them is drawn nowhere.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[tuple[Member, ...], ...]
+
+    def __post_init__(self) -> None:
+        if len(self.names) not in (2, 3) or any(len(each) != len(self.names) for each in self.values):
+            raise PlanError("Two or three attributes are counted together, with a value of each.")
+        if not self.values:
+            raise PlanError("No combination of values may be named of attributes that are counted together.")
+
+
+@dataclass(frozen=True)
 class AsCounts:
     """These attributes are written as the counts of their values in each group, and as ``*`` where they are hidden.
 
@@ -231,12 +249,18 @@ class AsCounts:
     # What fixes the draws; not written with the plan, and not compared. A plan that was read has none.
     key: bytes | None = field(default=None, compare=False, repr=False)
     by_class: bool = False  # groups were parted by class first, so that counts are those of one class
+    joint: tuple[JointCounts, ...] = ()  # attributes whose values are counted together
 
     def __post_init__(self) -> None:
         Bin(self.cuts)
         check_redraw(self.redraw)
         if not {name for name, _ in self.cuts} <= set(self.names):
             raise PlanError("Only attributes that are written as counts have cuts to count between.")
+        together = [name for joint in self.joint for name in joint.names]
+        if len(set(together)) < len(together) or not {*together} <= {*self.names}:
+            raise PlanError("An attribute that is counted with others is written as counts, and in one set of them.")
+        if self.joint and not self.redraw:
+            raise PlanError("Attributes are counted together in drawn counts only.")
 
 
 @dataclass(frozen=True)

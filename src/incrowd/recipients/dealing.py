@@ -8,9 +8,10 @@ deal, and nothing is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ import pyarrow as pa
 
 from incrowd.errors import ParameterError
 from incrowd.recipients.boxes import Boxes
-from incrowd.recipients.cells import Cells, Codes, Numbers
+from incrowd.recipients.cells import Cells, Codes, Numbers, word_of
 from incrowd.recipients.matrix import Attribute
 from incrowd.recipients.views import (
     AS_THEY_ARE,
@@ -30,7 +31,7 @@ from incrowd.recipients.views import (
     plain_view,
     view_of,
 )
-from incrowd.vocabulary.counts_text import HIDDEN
+from incrowd.vocabulary.counts_text import HIDDEN, read_members
 
 DEALS, MOST_DEALS, ENOUGH = 5, 20, 5000
 """How often cells are dealt, and how often at most where that gives fewer rows to learn from than are enough.
@@ -113,9 +114,13 @@ class Dealing:
         return Rows(tuple(stacked), deals * rows, np.full(deals * rows, 1 / deals) if deals > 1 else None)
 
     def _deal(self, generator: np.random.Generator) -> list[Attribute]:
-        dealt = []
+        dealt, together = [], dict[tuple[str, ...], Numbers]()
         for at, (view, cells) in enumerate(zip(self.views, self.cells, strict=True)):
-            chances = even_chances(self.groups, generator) if view.chancy else np.zeros(len(cells.codes))
+            names = self.columns[at].together
+            if names not in together:
+                chances = even_chances(self.groups, generator) if view.chancy or names else np.zeros(len(cells.codes))
+            if names:
+                chances = value_chances(cells, together.setdefault(names, chances))
             attribute, hidden = view.dealt(cells, chances), self._hidden(at)
             known = attribute.values[~attribute.is_missing]
             if hidden.any() and len(known):
@@ -150,3 +155,38 @@ def even_chances(groups: Codes, generator: np.random.Generator) -> Numbers:
 def _stacked(parts: Sequence[Attribute]) -> Attribute:
     first = parts[0]
     return Attribute(first.name, np.concatenate([part.values for part in parts]), first.categories, first.ordered)
+
+
+def together_with(name: str, reading: Mapping[str, Any]) -> tuple[str, ...]:
+    """The attributes that one is counted together with, itself among them, by what a certificate says of reading.
+
+    Examples
+    --------
+    >>> together_with("age", {"joint": [["age", "job"]]}), together_with("sex", {})
+    (('age', 'job'), ())
+    """
+    return next((tuple(names) for names in reading.get("joint", []) if name in names), ())
+
+
+def value_chances(cells: Cells, chances: Numbers) -> Numbers:
+    """Chances that pick members of cells one by one, as those that pick the same values where each is listed once.
+
+    Members of attributes that are counted together stand side by side, so that the same chances pick what belongs
+    together; and a value that is listed several times is dealt as one that has all of these rows.
+    """
+    moved = chances.copy()
+    for place, text in enumerate(cells.values):
+        members = read_members(word_of(text)) or ()
+        values = [value for value, _ in members]
+        if len(set(values)) == len(values):
+            continue
+        first = {value: at for at, value in reversed([*enumerate(values)])}
+        order = sorted(range(len(values)), key=lambda at: first[values[at]])
+        rows = np.array([many for _, many in members], np.float64)
+        listed = np.cumsum(rows) - rows
+        merged = np.empty(len(rows))
+        merged[order] = np.cumsum(rows[order]) - rows[order]
+        here = np.flatnonzero(cells.codes == place)
+        at = np.searchsorted(listed, chances[here] * rows.sum(), side="right") - 1
+        moved[here] = chances[here] + (merged - listed)[at] / rows.sum()
+    return moved

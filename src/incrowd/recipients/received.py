@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from incrowd.errors import HeaderError, ParameterError
 from incrowd.recipients.cells import Numbers, number_of
-from incrowd.recipients.dealing import Dealing, Rows
+from incrowd.recipients.dealing import Dealing, Rows, together_with
 from incrowd.recipients.opening import OpenedRelease, opened
 from incrowd.recipients.views import AS_THEY_ARE, BY_BOX, BY_VALUE, ReleasedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -158,6 +158,7 @@ class ReceivedRelease:
             self.hierarchies.get(name),
             {"code": DAYS, "where": name} in self.certificate["notices"],
             redraw=self.certificate.get("counts", {}).get("redraw", 0),
+            together=together_with(name, reading),
         )
 
     @cached_property

@@ -204,6 +204,7 @@ class ReleasedColumn:
     hierarchy: Hierarchy | None = None
     since_first: bool = False  # dates that became days since the person's first row
     redraw: int = 0  # the rows of the whole release that counts were drawn from beside those of their group
+    together: tuple[str, ...] = ()  # the attributes it is counted together with, itself among them
 
 
 def view_of(column: ReleasedColumn, cells: Cells) -> View:
@@ -325,7 +326,7 @@ def _by_words(column: ReleasedColumn, cells: Cells) -> CategoryView:
 def _of_members(column: ReleasedColumn, cells: Cells, cuts: Numbers | None) -> CategoryView:
     """Values, sets of values or counts of them; of numbers, those of their public bins."""
     members: Mapping[Any, Counted] = {value: _members(column, value) for value in cells.values}
-    if column.form == "counts" and column.redraw:
+    if column.form == "counts" and column.redraw and not column.together:  # joint entries are dealt whole, as they are
         members = without_redrawn(members, cells, column.redraw)
     if cuts is None:
         words = tuple(sorted({word for each in members.values() for word in each if word is not None}))

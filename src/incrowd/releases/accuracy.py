@@ -138,6 +138,7 @@ class _Trial:
             key=keys_of(randomness, 1)[0],
             bins=recipe.bins,
             by_class=recipe.counts_by_class,
+            joint=recipe.joint_counts and (recipe.rarest or 1),
         )
         plan = ReleasePlan(method.name, (), recipe.requirement, self.schema, parts.train.height, steps)
         plan = engine.settle(plan, population)

@@ -195,11 +195,11 @@ def share_told(plan: ReleasePlan, population: Population) -> tuple[float, int, f
         codes, places, whole = _places(table[name], plan.cuts.get(name), rows)
         had = np.zeros((len(sizes), int(codes.max()) + 1))
         for group, form in enumerate(forms):
-            for member, many in (form.members or ()) if isinstance(form, Counts) else ():
+            for member, many in form.rows.items() if isinstance(form, Counts) else ():
                 if (at := places.get(member)) is not None:
                     had[group, at] = many
         shown = np.array([isinstance(form, Counts) for form in forms])
-        total = np.array([sum(n for _, n in form.members or ()) if isinstance(form, Counts) else 0 for form in forms])
+        total = np.array([sum(form.rows.values()) if isinstance(form, Counts) else 0 for form in forms])
         shares = np.where(shown[:, None], (had + whole) / (total + 1)[:, None], whole)
         likely += np.log(shares)[:, codes]
     weights = np.exp(likely - likely.max(axis=0)).T @ (classes / sizes[:, None])

@@ -217,6 +217,8 @@ class Job:
             raise ParameterError("redraw is about counts, which this release has none of. Choose form counts.")
         if self.recipe.bins != BY_CLASS and not has_counts(self.recipe) and not self.automatic:
             raise ParameterError("bins is about numbers that are counted, and here is none. Choose form counts.")
+        if self.recipe.joint_counts and not has_counts(self.recipe) and not self.automatic:
+            raise ParameterError("joint_counts is about counts, which this release has none of. Choose form counts.")
 
     def _check_by_class(self) -> None:
         """Refuse counts that tell the class where it may not be told."""
@@ -364,6 +366,10 @@ class Job:
         if self.recipe.preset is not None and self.recipe.preset.kinds:
             raise ParameterError(
                 f"{self.recipe.preset.name} looks at all cells, on one machine. Name no preset on Spark."
+            )
+        if self.recipe.joint_counts:
+            raise ParameterError(
+                "Who has which combination of values is recounted on one machine. Leave joint_counts out on Spark."
             )
         if self.recipe.reading.get("coarsen"):
             raise ParameterError("Columns are coarsened on one machine. Leave coarsen out, or coarsen them in Spark.")

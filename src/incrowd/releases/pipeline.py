@@ -77,7 +77,8 @@ def run_release(job: Job) -> Release:
         with job.clock("applying"):
             draft = held.write(plan, population, randomness)
         with job.clock("verifying"):
-            request = request_of(job, held, draft, plan.rows_dropped, bins=plan.bins_counted)
+            joint = [one.names for one in plan.joint]
+            request = request_of(job, held, draft, plan.rows_dropped, bins=plan.bins_counted, joint=joint)
             verdict = verify(job, request, draft)
             beside = None if page is None else page.together(plan, request)
         with _on_the_server(job, draft) as back:
@@ -323,6 +324,7 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
         key=job.counts_key,
         bins=recipe.bins,
         by_class=recipe.counts_by_class,
+        joint=recipe.joint_counts and (recipe.rarest or 1),
     )
     steps = fitted(steps, population, recipe.requirement, held.people)
     return ReleasePlan(

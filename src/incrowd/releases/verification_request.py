@@ -30,11 +30,12 @@ def request_of(
     left_out: int,
     folder: Path | None = None,
     bins: Mapping[str, Sequence[str]] | None = None,
+    joint: Sequence[Sequence[str]] = (),
 ) -> Request:
     """What the user asked for, and what was announced where the user said nothing.
 
     ``folder`` is where what the verification must read is put down, else beside the release; ``bins`` are the names of
-    the bins in which numbers are counted.
+    the bins in which numbers are counted, ``joint`` the attributes that are counted together.
     """
     recipe, (written, *groups) = job.recipe, draft.files or (Path(),)
     folder = folder or (written.parent if draft.files else job.private or Path())
@@ -51,7 +52,7 @@ def request_of(
         groups=groups[0] if groups else None,
         typed=frozenset(name for name, wishes in recipe.columns.items() if "type" in wishes),
         counted=has_counts(recipe),
-        drawn=_drawn(job, bins or {}),
+        drawn=_drawn(job, bins or {}, joint),
         levels=_has_levels(recipe),
         extremes=recipe.parameters.get("boxes") == "extremes",
         loses_rows=find_method(recipe.method).loses_rows,
@@ -72,7 +73,7 @@ def request_of(
     )
 
 
-def _drawn(job: Job, bins: Mapping[str, Sequence[str]]) -> Drawn | None:
+def _drawn(job: Job, bins: Mapping[str, Sequence[str]], joint: Sequence[Sequence[str]]) -> Drawn | None:
     """How counts are drawn; the verification reads the key from a file in the private folder of the run."""
     if job.counts_key is None or job.private is None:
         return None
@@ -80,7 +81,7 @@ def _drawn(job: Job, bins: Mapping[str, Sequence[str]]) -> Drawn | None:
 
     path = job.private / "counts.key"
     put_key(path, job.counts_key)
-    return Drawn(job.redraw, path, bins)
+    return Drawn(job.redraw, path, bins, joint)
 
 
 def _own_rules(recipe: Recipe) -> Iterator[str]:

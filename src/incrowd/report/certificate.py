@@ -214,13 +214,16 @@ def reading_of(plan: ReleasePlan, method: MethodOrName, *, hierarchies: bool = F
     With ``hierarchies``, which are public then, also which value belongs to which group.
 
     New rows are seen "by value" where a value looks the same in every row; "by box" where what is shown depends on the
-    whole row; "as they are" where a release has the values of the table, or counts of them, and only fewer.
+    whole row; "as they are" where a release has the values of the table, or counts of them, and only fewer. ``joint``
+    has the attributes that are counted together.
     """
     if plan.recode is not None:
         seen = "by value"
     else:
         seen = "by box" if find_method(method).generalizes and not plan.counted else "as they are"
     reading: dict[str, Any] = {"new_rows": seen, "columns": {name: plan.shown_as(name) for name in plan.names}}
+    if plan.joint:
+        reading["joint"] = [list(joint.names) for joint in plan.joint]
     if hierarchies:
         trees = {name: plan.schema[name].hierarchy for name in plan.names}
         reading["hierarchies"] = {name: tree.to_json() for name, tree in trees.items() if tree is not None}

@@ -68,7 +68,7 @@ class Domain:
             case Category(label):
                 return self._in_group(label)
             case Counts(members) if members is not None:
-                return sum(self._of_member(member) for member, _ in members)
+                return sum(map(self._of_member, form.rows))
             case _:
                 return self.size
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, overload
 from incrowd.errors import ParameterError
 from incrowd.tables.reading.dialect import Reading as Reading
 from incrowd.vocabulary.column_rules import KeyedColumns
-from incrowd.vocabulary.forms import Bins, Form, Redraw
+from incrowd.vocabulary.forms import Bins, Form, JointCounts, Redraw
 from incrowd.vocabulary.option import Absent, Kind, Option, described_group, options_of
 from incrowd.vocabulary.persons import PersonOptions, SecondTable
 from incrowd.vocabulary.preferences import Apart, AtMost, Lose, Weights
@@ -218,6 +218,7 @@ class MethodOptions(TypedDict, total=False):
     counts_by_class: Annotated[
         bool, Option("Part groups by class, which must not be sensitive: they tell it.", Kind.FLAG, default=False)
     ]
+    joint_counts: JointCounts
 
 
 class Wishes(TypedDict, total=False):

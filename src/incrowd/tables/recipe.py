@@ -68,7 +68,7 @@ from incrowd.tables.recipe_checks import (
     with_role,
 )
 from incrowd.vocabulary.column_rules import SHIFT_DAYS, KeyedColumns, Keying, check_days
-from incrowd.vocabulary.forms import BY_CLASS, REDRAW, check_form
+from incrowd.vocabulary.forms import BY_CLASS, OF_FORM, REDRAW, check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.naming import check_rarest
 from incrowd.vocabulary.option import described_fields
@@ -80,14 +80,13 @@ from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, STATED, Column, Colum
 if TYPE_CHECKING:
     from incrowd.tables.recipe_checks import Preset
 
-_COLUMN_KEYS = ("role", "type", "order", "hierarchy")
-_KNOWN_KEYS = ("columns", "k")
+_COLUMN_KEYS, _KNOWN_KEYS = ("role", "type", "order", "hierarchy"), ("columns", "k")
 _AS_THEY_ARE = (
     *("k", "method", "parameters", "weights", "form", "redraw", "bins", "require"),
     *("class_sensitive", "purest", "population", "rarest", "alone_at_most", "at_most", "apart", "lose"),
     *("shift_by", "shift_days", "person_ids", "missing_persons", "known_rows", "order"),
 )
-_FLAGS = ("keep_link", "count_known", "counts_by_class")
+_FLAGS = ("keep_link", "count_known", "counts_by_class", "joint_counts")
 
 _ROLES = {
     "quasi_identifiers": Role.QUASI_IDENTIFIER,
@@ -129,6 +128,7 @@ class Recipe:
     redraw: int = REDRAW
     bins: str = BY_CLASS
     counts_by_class: bool = False
+    joint_counts: bool = False
     rarest: int | None = None
     at_most: Mapping[str, int] = field(default_factory=dict)
     apart: Mapping[str, Any] = field(default_factory=dict)
@@ -167,7 +167,7 @@ class Recipe:
             method, parameters = class_and_parameters(self.method, self.parameters)
             object.__setattr__(self, "method", method)
             object.__setattr__(self, "parameters", parameters)
-        check_form(self.form, redraw=self.redraw, bins=self.bins, by_class=self.counts_by_class)
+        check_form(**{name: getattr(self, name) for name in OF_FORM})
         if self.rarest is not None:
             check_rarest(self.rarest)
         check_keys(self.columns, None, "columns")

@@ -121,6 +121,7 @@ class CellComparison:
             escaped=escapes and pair,
             drawn=drawn,
             bins={self._at(name): bins for name, bins in drawn.bins.items()} if drawn else {},
+            joint={tuple(map(self._at, names)): named for names, named in expected.joint.items()},
         )
         self._counts = counts if self._counted else None
         self._values = ValueComparison(connection, self._columns, expected.hierarchies, escapes=escapes)

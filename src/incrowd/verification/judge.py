@@ -36,6 +36,7 @@ from incrowd.verification.input_table import (
     encoded,
     originals,
 )
+from incrowd.verification.joint_values import JointValues, counted_checks, disjoint_check
 from incrowd.verification.limits import PublicBins, limit_checks
 from incrowd.verification.opening import (
     column,
@@ -115,9 +116,9 @@ def _judged(
         sources = expected_columns(request, _header(request, connection))
         whole = len(request.hint.sizes) == 1
         table = InputTable.open(connection, request.input, request.scratch, request.typed, copy=whole)
-        strange = _input_check(request, table)
-        if not strange.passed:
-            return Verdict(sizes_of([]), (*checks, strange))
+        strange = [_input_check(request, table), disjoint_check(request.drawn, request.role(Role.QUASI_IDENTIFIER))]
+        if not all(one.passed for one in strange):
+            return Verdict(sizes_of([]), (*checks, *strange))
         if request.persons_of is not None and request.persons is not None:
             table = with_rows_of(table, request.persons, _spelled_in_order(request.persons_of, request))
         table, owners = _with_owners(request, table)
@@ -129,11 +130,12 @@ def _judged(
         people = people_of(request, sources, limits)
         everybody = _everybody(table, sources, owners, whole=whole) if request.rarest else {}
         bins = PublicBins.of(table, sources, owners) if request.counted else None
+        together = JointValues.of(request, table, sources, owners)
         hidden = _hidden(request, table, original.origin) if request.file else []
         if request.file:
             checks += _order_checks(request, hidden, np.asarray(original.origin))
         table.close()
-        expected = expected_of(request, sources, people, original.rows, owners)
+        expected = replace(expected_of(request, sources, people, original.rows, owners), joint=together.named)
         if beside is not None and owners is not None:
             beside.register(connection, owners)
 
@@ -150,9 +152,7 @@ def _judged(
                 yield safe_harbor_check(connection, request, sources)
             if everybody:
                 yield _rare_values(connection, request, expected, everybody, original)
-            if bins is not None:
-                drawn_bins = expected.drawn.bins if expected.drawn else {}
-                yield bins.check(expected.columns, drawn_bins, request.requirement.smallest_group)
+            yield from counted_checks(connection, bins, together, expected, request.requirement.smallest_group)
             names = _names(sources)
             shown_in = {name: names.get(name, []) for name in (*request.at_most, *request.apart)}
             yield from limit_checks(connection, request, shown_in, expected, original)

@@ -110,11 +110,14 @@ class Drawn:
         The file of the key, as hexadecimal digits.
     bins
         For each number the names of all its bins, as they are announced: one that has rows need not be drawn anywhere.
+    joint
+        The attributes that are counted together, as they are announced.
     """
 
     rows: int
     key: Path
     bins: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    joint: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +245,7 @@ class Request:
         data["columns"] = tuple(_column(one) for one in data["columns"])
         data["requirement"] = requirement_from_json(data["requirement"])
         drawn, hint = data["drawn"], data["hint"]
-        data["drawn"] = drawn and Drawn(drawn["rows"], Path(drawn["key"]), drawn["bins"])
+        data["drawn"] = drawn and _drawn(drawn)
         data["together"] = data["together"] and requirement_from_json(data["together"])
         claims = {name: (Path(low), Path(high)) for name, (low, high) in hint["claims"].items()}
         data["hint"] = Hint(Path(hint["origin"]), tuple(hint["sizes"]), claims)
@@ -251,6 +254,10 @@ class Request:
         for name in ("release", "groups", "scratch"):
             data[name] = data[name] and Path(data[name])
         return cls(**data)
+
+
+def _drawn(data: dict[str, Any]) -> Drawn:
+    return Drawn(data["rows"], Path(data["key"]), data["bins"], tuple(map(tuple, data["joint"])))
 
 
 def _input(data: dict[str, Any]) -> InputFile:
@@ -366,6 +373,8 @@ class Expected:
         Quasi-identifiers written as counts of values.
     drawn
         How these are drawn; None if they are exact.
+    joint
+        For the columns that are counted together a PyArrow table of the combinations (``name``) that may be named.
     further
         What is required of columns in every class beyond its size.
     people
@@ -389,6 +398,7 @@ class Expected:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     counts: Collection[str] = ()
     drawn: Drawn | None = None
+    joint: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
     further: Sequence[Further] = ()
     people: People | None = None
     extremes: bool = False

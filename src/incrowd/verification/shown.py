@@ -23,6 +23,8 @@ from incrowd.verification.opening import create_macros, text
 from incrowd.verification.request import Drawn
 from incrowd.vocabulary.counts_text import HIDDEN
 
+Columns = tuple[str, ...]
+"""Columns that are counted together, or a single one."""
 EMPTY = "empty"
 FORMS = (EMPTY, "single", "set", "interval", "counts")
 Forms = dict[str, dict[str, int]]
@@ -97,19 +99,70 @@ MACROS = (
         THEN '%' || lpad(upper(to_hex(ascii(t))), 2, '0') || substr(bare(t), 2) ELSE bare(t) END""",
     "name_in(part) AS regexp_extract(part, '^([^:]*):([1-9][0-9]{0,17})$', 1)",
     "rows_in(part) AS TRY_CAST(regexp_extract(part, '^([^:]*):([1-9][0-9]{0,17})$', 2) AS BIGINT)",
+    "draw_order(name, low) AS {'missing': name = '?', 'low': low::DOUBLE, 'name': name}",
 )
+
+
+def members_sql(ats: Columns) -> str:
+    """SQL: the list of members of a cell.
+
+    Of columns that are counted together the i-th members of their cells are one, if their counts are the same: their
+    names with bars between them, and the count; nothing if they do not fit together.
+    """
+    if len(ats) == 1:
+        return f"string_split({ats[0]}, '|')"
+    same = " AND ".join(f"rows_in(part[{at}]) = rows_in(part[1])" for at in range(2, len(ats) + 1))
+    names = " || '|' || ".join(f"name_in(part[{at}])" for at in range(1, len(ats) + 1))
+    lists = ", ".join(f"string_split({at}, '|')" for at in ats)
+    member = f"CASE WHEN {same} THEN {names} || ':' || rows_in(part[1]) END"
+    return f"list_transform(list_zip({lists}), lambda part: {member})"
+
+
+def shows_sql(ats: Columns) -> str:
+    """SQL: whether a look shows something of the columns."""
+    return f"({' OR '.join(f'{at} IS DISTINCT FROM {text(HIDDEN)}' for at in ats)})"
+
+
+def combined_sql(kept: str, source: str, owns: Mapping[str, str], bins: Mapping[str, Sequence[str] | None]) -> str:
+    """SQL: how many rows ``n`` have which combination of members, by what else is ``kept`` of them.
+
+    ``owns`` says for each column how its own value is written, numbers as numbers; ``bins`` has the names of the bins
+    of a number, None for text. A combination has the names of its members with bars between them, and their places in
+    the order of draws; neither if a number lies in none of the bins.
+    """
+    own = ", ".join(f"{value} AS own_{at}" for at, value in owns.items())
+    parts = [f"own AS (SELECT {kept}, {own}, count(*) AS n FROM {source} GROUP BY ALL)"]
+    joins, names, places = "", list[str](), list[str]()
+    for at in owns:
+        told, name, low = bins[at], f"member_of(own_{at})", "NULL"
+        if told is not None:
+            members = ", ".join(f"({text(one)})" for one in told)
+            parts.append(
+                f"bins_{at} AS (SELECT own_{at}, member, low_end(member) AS low FROM "
+                f"(SELECT DISTINCT own_{at} FROM own) JOIN (VALUES {members}) AS b(member) "
+                f"ON own_{at} > low_end(member) AND own_{at} <= high_end(member))"
+            )
+            joins += f" LEFT JOIN bins_{at} USING (own_{at})"
+            name, low = f"CASE WHEN own_{at} IS NULL THEN '?' ELSE bins_{at}.member END", f"bins_{at}.low"
+        names.append(name)
+        places.append(f"draw_order({name}, {low})")
+    joined = " || '|' || ".join(names)
+    return (
+        f"WITH {', '.join(parts)} SELECT {kept}, {joined} AS member, {joined} AS name, [{', '.join(places)}] AS place, "
+        f"sum(n)::BIGINT AS n FROM own{joins} GROUP BY ALL"
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class PieceOfCounts:
     """What a piece of a release adds: its looks with their texts and rows, and for each column whose rows have what.
 
-    ``looks`` is a PyArrow table (look, rows, a text for each column), ``own`` has one for each column: look, member, n.
-    ``numeric`` are those of the columns that count numbers, in bins.
+    ``looks`` is a PyArrow table (look, rows, a text for each column), ``own`` has one for each column, or for columns
+    that are counted together: look, member, n. ``numeric`` are those of the columns that count numbers, in bins.
     """
 
     looks: Any
-    own: Mapping[str, Any]
+    own: Mapping[Columns, Any]
     numeric: frozenset[str]
 
 
@@ -128,6 +181,8 @@ class CountsComparison:
         Whether a value that looks like a formula was written with an apostrophe before it.
     drawn, bins
         How counts were drawn, if they were; then for each column of numbers the names of all its bins.
+    joint
+        For columns that are counted together the combinations that may be named.
     """
 
     def __init__(
@@ -139,8 +194,12 @@ class CountsComparison:
         escaped: bool,
         drawn: Drawn | None = None,
         bins: Mapping[str, Sequence[str]] | None = None,
+        joint: Mapping[Columns, Any] | None = None,
     ) -> None:
         self._connection, self._keys, self._counted = connection, keys, counted
+        self._joint = joint or {}
+        together = {at: ats for ats in self._joint for at in ats}
+        self._parts = list(dict.fromkeys(together.get(at, (at,)) for at in counted))
         self._drawn, self._told_bins = drawn, bins or {}
         self._member = "member_of(escaped(own))" if escaped else "member_of(own)"
         create_macros(connection, MACROS)
@@ -156,7 +215,10 @@ class CountsComparison:
             f"SELECT look, count(*) AS rows{texts} FROM looked POSITIONAL JOIN released AS r GROUP BY look"
         )
         self._connection.register("looks", looks)
-        own = {at: self._own(at, numbers[at]) for at in self._counted}
+        own = {
+            ats: self._own(ats[0], numbers[ats[0]]) if len(ats) == 1 else self._own_together(ats, numbers)
+            for ats in self._parts
+        }
         return PieceOfCounts(looks, own, frozenset(at for at in self._counted if numbers[at] is not None))
 
     def added(self, pieces: Iterable[PieceOfCounts]) -> dict[str, int]:
@@ -173,21 +235,22 @@ class CountsComparison:
             f"SELECT look, sum(rows)::BIGINT AS rows{texts} FROM parts GROUP BY look"
         )
         numeric = frozenset[str]().union(*(one.numeric for one in parts))
-        own = {at: pa.concat_tables([one.own[at] for one in parts]) for at in self._counted}
+        own = {ats: pa.concat_tables([one.own[ats] for one in parts]) for ats in self._parts}
         if self._drawn is not None:
-            own = redraw(self._connection, self._drawn, own)
-        wrong = {at: self._wrong(at, own[at]) for at in self._counted}
-        return {at: rows + (self._wrong_bins(at) if at in numeric else 0) for at, rows in wrong.items()}
+            own = redraw(self._connection, self._drawn, own, self._counted, self._joint)
+        wrong = {at: rows for ats in self._parts for rows in (self._wrong(ats, own[ats]),) for at in ats}
+        return {at: wrong[at] + (self._wrong_bins(at) if at in numeric else 0) for at in self._counted}
 
     def _own(self, at: str, number: str | None) -> Any:
         """How many rows of each look have which member; a number outside of all bins has none.
 
-        A member has a name that does not depend on how the file is written, and a bin its low end.
+        A member has a name that does not depend on how the file is written, and a place in the order of draws.
         """
         pairs = "looked POSITIONAL JOIN original AS o"
         if number is None:
             return self._table(
-                f"SELECT look, {self._member} AS member, member_of(own) AS name, NULL::DOUBLE AS low, n "
+                f"SELECT look, {self._member} AS member, member_of(own) AS name, "
+                "[draw_order(member_of(own), NULL)] AS place, n "
                 f"FROM (SELECT look, o.{at}::VARCHAR AS own, count(*) AS n FROM {pairs} GROUP BY ALL)"
             )
         self._run(
@@ -197,20 +260,26 @@ class CountsComparison:
         return self._table(
             f"WITH bins AS ({self._bins('looks', at)}), places AS (SELECT DISTINCT own, member FROM numbers JOIN "
             "bins ON own > low AND (own < high OR (own = high AND ends_with(member, ']')))) "
-            "SELECT look, member, member AS name, low, sum(n)::BIGINT AS n FROM (SELECT look, n, CASE WHEN own IS NULL "
-            "THEN '?' ELSE p.member END AS member, low_end(p.member) AS low FROM numbers LEFT JOIN places AS p USING "
-            "(own)) GROUP BY ALL"
+            "SELECT look, member, member AS name, [draw_order(member, low)] AS place, sum(n)::BIGINT AS n FROM (SELECT "
+            "look, n, CASE WHEN own IS NULL THEN '?' ELSE p.member END AS member, low_end(p.member) AS low "
+            "FROM numbers LEFT JOIN places AS p USING (own)) GROUP BY ALL"
         )
 
-    def _wrong(self, at: str, own: Any) -> int:
+    def _own_together(self, ats: Columns, numbers: Mapping[str, str | None]) -> Any:
+        """The same of columns that are counted together."""
+        owns = {at: numbers[at] or f"o.{at}::VARCHAR" for at in ats}
+        bins = {at: self._told_bins.get(at) if numbers[at] else None for at in ats}
+        return self._table(combined_sql("look", "looked POSITIONAL JOIN original AS o", owns, bins))
+
+    def _wrong(self, ats: Columns, own: Any) -> int:
         self._connection.register("own", own)
         self._run(
             "CREATE OR REPLACE TEMP TABLE published AS SELECT look, name_in(part) AS member, rows_in(part) AS n FROM "
-            f"(SELECT look, unnest(string_split({at}, '|')) AS part FROM looks_of_all WHERE {at} <> '{HIDDEN}')"
+            f"(SELECT look, unnest({members_sql(ats)}) AS part FROM looks_of_all WHERE {shows_sql(ats)})"
         )
-        return self._contradictions(at) + self._ask(
+        return self._contradictions(ats) + self._ask(
             "WITH told AS (SELECT look, member, sum(n) AS n, count(*) AS times FROM published GROUP BY ALL), "
-            f"shown AS (SELECT look FROM looks_of_all WHERE {at} IS DISTINCT FROM '{HIDDEN}'), "
+            f"shown AS (SELECT look FROM looks_of_all WHERE {shows_sql(ats)}), "
             "had AS (SELECT look, member, sum(n) AS n FROM own WHERE look IN (FROM shown) GROUP BY ALL), "
             "wrong AS (SELECT DISTINCT coalesce(p.look, h.look) AS look FROM told AS p FULL JOIN had AS h "
             "ON p.look = h.look AND p.member = h.member "
@@ -218,20 +287,20 @@ class CountsComparison:
             "SELECT coalesce(sum(rows), 0) FROM wrong JOIN looks_of_all USING (look)"
         )
 
-    def _contradictions(self, at: str) -> int:
+    def _contradictions(self, ats: Columns) -> int:
         """Pairs of members that stand in one order here and in the other there; the missing one is the last.
 
         An order that is not the same everywhere may be that of rows.
         """
         return self._ask(
-            f"{self._pairs(at)} SELECT count(*) FROM pairs AS x LEFT JOIN pairs AS y ON x.a = y.b AND x.b = y.a "
+            f"{self._pairs(ats)} SELECT count(*) FROM pairs AS x LEFT JOIN pairs AS y ON x.a = y.b AND x.b = y.a "
             "WHERE y.a IS NOT NULL OR x.a = '?'"
         )
 
-    def _pairs(self, at: str) -> str:
+    def _pairs(self, ats: Columns) -> str:
         """Members of which one stands before the other in some cell, as the beginning of SQL."""
         return (
-            f"WITH lists AS (SELECT list_transform(string_split({at}, '|'), lambda part: name_in(part)) AS names "
+            f"WITH lists AS (SELECT list_transform({members_sql(ats)}, lambda part: name_in(part)) AS names "
             "FROM looks_of_all GROUP BY names), "
             "placed AS (SELECT names, unnest(names) AS b, generate_subscripts(names, 1) AS place FROM lists), "
             "pairs AS (SELECT DISTINCT unnest(names[:place - 1]) AS a, b FROM placed)"
@@ -244,7 +313,9 @@ class CountsComparison:
             "neighbours AS (SELECT *, lag(high) OVER (ORDER BY low) AS below FROM bins) "
             "SELECT count(*) FROM neighbours WHERE (low < high AND coalesce(below <= low, true)) IS NOT TRUE"
         )
-        return broken + self._ask(f"{self._pairs(at)} SELECT count(*) FROM pairs WHERE low_end(a) > low_end(b)")
+        if (at,) not in self._parts:  # then combinations stand in one order
+            return broken
+        return broken + self._ask(f"{self._pairs((at,))} SELECT count(*) FROM pairs WHERE low_end(a) > low_end(b)")
 
     def _bins(self, looks: str, at: str) -> str:
         """The bins that some cell names, as SQL; all there are, if they are known."""

@@ -3,7 +3,8 @@
 A member is a value, a colon and the rows that have it; members are joined by ``|``. In a value, ``%``, ``|`` and ``:``
 are percent-encoded, so the text splits at bars and colons; so is a first letter that a spreadsheet takes for the
 beginning of a formula. ``?`` is the missing value, and a value that is itself ``?`` is encoded. Whoever decodes percent
-signs as in web addresses has the value.
+signs as in web addresses has the value. A value that stands there several times, where attributes are counted together,
+has all of these rows.
 """
 
 from __future__ import annotations
@@ -45,15 +46,31 @@ def write_counts(members: Iterable[Counted]) -> str:
     return "|".join(f"{encode_value(value)}:{rows}" for value, rows in members)
 
 
-def read_counts(text: str) -> tuple[Counted, ...] | None:
-    """The values and counts of a text; None if it is no such text. A hidden cell has none: ``()``."""
+def read_members(text: str) -> tuple[Counted, ...] | None:
+    """The members of a text as they stand there; None if it is no such text. A hidden cell has none: ``()``."""
     if text == HIDDEN:
         return ()
     matches = [_MEMBER.fullmatch(part) for part in text.split("|")]
     if not all(matches):
         return None
     try:
-        members = tuple((decode_value(part[1]), int(part[2])) for part in matches if part)
+        return tuple((decode_value(part[1]), int(part[2])) for part in matches if part)
     except UnicodeDecodeError:
         return None
-    return members if len({value for value, _ in members}) == len(members) else None
+
+
+def read_counts(text: str) -> tuple[Counted, ...] | None:
+    """The values and counts of a text, each value once; None if it is no such text. A hidden cell has none: ``()``.
+
+    Examples
+    --------
+    >>> read_counts("nurse:3|cook:2|nurse:1")
+    (('nurse', 4), ('cook', 2))
+    """
+    members = read_members(text)
+    if members is None:
+        return None
+    rows: dict[str | None, int] = {}
+    for value, many in members:
+        rows[value] = rows.get(value, 0) + many
+    return tuple(rows.items())

@@ -113,11 +113,26 @@ Bins = Annotated[
     str | None,
     Option("How numbers are cut to be counted: class (the default) or fine.", Kind.CHOICE, "fine|class"),
 ]
-OF_FORM = ("form", "redraw", "bins", "counts_by_class")
+JointCounts = Annotated[
+    bool,
+    Option(
+        "Count attributes that tell much of each other together, two or three at a time.",
+        Kind.FLAG,
+        default=False,
+    ),
+]
+OF_FORM = ("form", "redraw", "bins", "counts_by_class", "joint_counts")
 """Settings beside the parameters of a method that say how its groups are released."""
 
 
-def check_form(form: object, *, redraw: object = REDRAW, bins: object = BY_CLASS, by_class: object = False) -> None:
+def check_form(
+    form: object = None,
+    *,
+    redraw: object = REDRAW,
+    bins: object = BY_CLASS,
+    counts_by_class: object = False,
+    joint_counts: object = False,
+) -> None:
     """Raise unless it is the name of a form, or None: the method's own; with settings of counts that can be.
 
     Examples
@@ -129,8 +144,16 @@ def check_form(form: object, *, redraw: object = REDRAW, bins: object = BY_CLASS
     check_redraw(redraw)
     if bins not in BINS:
         raise ParameterError(f"bins must be one of {', '.join(BINS)}.")
-    if not isinstance(by_class, bool):
+    if not isinstance(counts_by_class, bool):
         raise ParameterError("counts_by_class must be True or False.")
+    if not isinstance(joint_counts, bool):
+        raise ParameterError("joint_counts must be True or False.")
+    if joint_counts and redraw == 0:
+        raise ParameterError(
+            "Exact counts are not told jointly: they would tell whole records. Leave redraw or joint_counts out."
+        )
+    if joint_counts and form in (STRICT, PAIR):
+        raise ParameterError("Attributes are counted together in cells of counts. Choose form counts.")
 
 
 def check_redraw(rows: object) -> None:

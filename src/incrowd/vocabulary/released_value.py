@@ -105,10 +105,20 @@ class Category:
 class Counts:
     """The values of the group's rows, each with its rows, in the order of the attribute; missing is None and the last.
 
-    Numbers are counted in public bins, so their members are intervals. ``members`` is None until the rows are known.
+    Numbers are counted in public bins, so their members are intervals. Of attributes that are counted together the
+    i-th members belong together, and their order is that of the combinations. ``members`` is None until the rows are
+    known.
     """
 
     members: tuple[tuple[Member, int], ...] | None = None
+
+    @property
+    def rows(self) -> dict[Member, int]:
+        """How many rows have each value: one that stands there several times has all of these rows."""
+        rows: dict[Member, int] = {}
+        for member, many in self.members or ():
+            rows[member] = rows.get(member, 0) + many
+        return rows
 
 
 @dataclass(frozen=True)
@@ -206,20 +216,26 @@ def form_to_json(form: Form) -> dict[str, Any]:
     if isinstance(form, ValueSet):
         data["values"] = list(form.values)
     if isinstance(form, Counts):
-        data["members"] = form.members and [[_member_to_json(member), rows] for member, rows in form.members]
+        data["members"] = form.members and [[member_to_json(member), rows] for member, rows in form.members]
     return data
 
 
-def _member_to_json(member: Member) -> Any:
+def member_to_json(member: Member) -> Any:
+    """A member of counts as plain data."""
     return [member.low, member.high] if isinstance(member, Interval) else member
 
 
-def _member_from_json(member: Any, rows: Any) -> tuple[Member, int]:
+def member_from_json(member: Any) -> Member:
+    """The member that :func:`member_to_json` wrote."""
+    if isinstance(member, list):
+        return Interval(*map(plain_end, member))
+    return None if member is None else plain_value(member)
+
+
+def _counted_from_json(member: Any, rows: Any) -> tuple[Member, int]:
     if not isinstance(rows, int) or rows < 1:
         raise PlanError("A count in this plan is not a whole number.")
-    if isinstance(member, list):
-        return Interval(*map(plain_end, member)), rows
-    return None if member is None else plain_value(member), rows
+    return member_from_json(member), rows
 
 
 def plain_value(value: Any) -> Value:
@@ -256,7 +272,7 @@ def form_from_json(data: dict[str, Any]) -> Form:
         case {"is": "Category", "label": str(label)}:
             return Category(label)
         case {"is": "Counts", "members": members}:
-            return Counts(members and tuple(_member_from_json(*member) for member in members))
+            return Counts(members and tuple(_counted_from_json(*member) for member in members))
         case {"is": "Common"}:
             return Common()
         case {"is": "ShownMissing"}:

@@ -277,6 +277,8 @@ def _reading(certificate: Certificate) -> Statement:
         and (isinstance(shown, str) or set(shown.get(column["name"], ())) - {"empty"} <= _FORMS[forms[column["from"]]])
         for column in released
     )
+    joint = [name for names in certificate["reading"].get("joint", ()) for name in names]
+    agrees = agrees and len(set(joint)) == len(joint) and all(forms.get(name) == "counts" for name in joint)
     trees = certificate["reading"].get("hierarchies", {})
     agrees = agrees and all(certificate["hierarchies"].get(name) == _digest(tree) for name, tree in trees.items())
     return consistent("reading", agrees, f"forms of {len(forms):,} columns", "the cells have other forms")

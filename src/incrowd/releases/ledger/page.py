@@ -95,6 +95,7 @@ class Page:
         parts += [] if self.recipe.redraw == REDRAW else [f"redraw {self.recipe.redraw}"]
         parts += [] if self.recipe.bins == BY_CLASS else [f"bins {self.recipe.bins}"]
         parts += ["counts by class"] if self.recipe.counts_by_class else []
+        parts += ["joint counts"] if self.recipe.joint_counts else []
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
     @cached_property

@@ -33,7 +33,15 @@ from incrowd.plan.steps import (
 )
 from incrowd.rows.memory.looks import with_distinct_looks, with_drawn_looks
 from incrowd.rows.memory.population import EmbeddedPopulation
-from incrowd.rows.memory.settling import FormTally, RowsOfPersons, needs_rows, settle_counts, settle_forms
+from incrowd.rows.memory.settling import (
+    FormTally,
+    RowsOfPersons,
+    joint_column,
+    joint_rows,
+    needs_rows,
+    settle_counts,
+    settle_forms,
+)
 from incrowd.vocabulary.counts_text import HIDDEN
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, OwnedTable
 from incrowd.vocabulary.randomness import Randomness, fresh_series
@@ -52,6 +60,9 @@ from incrowd.vocabulary.released_value import (
 )
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import ColumnType
+
+Tallied = str | tuple[str, ...]
+"""An attribute, or some that are counted together."""
 
 
 def applied(plan: ReleasePlan, population: Population) -> Population:
@@ -89,13 +100,13 @@ def shown_forms(plan: ReleasePlan, after: EmbeddedPopulation) -> dict[str, Codes
 
 def tally_forms(
     plan: ReleasePlan, table: EncodedTable, shown: Mapping[str, Codes], owners: Codes | None = None
-) -> dict[str, FormTally]:
+) -> dict[Tallied, FormTally]:
     """The tally of each attribute whose forms are to be filled in; ``table`` has the values themselves.
 
     ``owners``: the person of each row, if a person may have several; else those of the table, if it has some.
     """
     whose: npt.NDArray[np.integer] | None = table.persons if isinstance(table, OwnedTable) else owners
-    tallies = {}
+    tallies: dict[Tallied, FormTally] = {}
     for name in plan.names:
         forms = plan.forms(name)
         if needs_rows(forms):
@@ -103,6 +114,9 @@ def tally_forms(
             if whose is not None and any(isinstance(form, Mean | Level) for form in forms):
                 tally = replace(tally, owned=RowsOfPersons.of(table[name], shown[name], whose))
             tallies[name] = tally
+    for joint in plan.joint:
+        column = joint_column(joint, table, plan.cuts)
+        tallies[joint.names] = FormTally.of(column, shown[joint.names[0]], len(plan.groups))
     return tallies
 
 
@@ -114,7 +128,7 @@ def _fits_people(plan: ReleasePlan) -> bool:
 def settled(
     plan: ReleasePlan,
     columns: Mapping[str, EncodedColumn],
-    tallies: Mapping[str, FormTally],
+    tallies: Mapping[Tallied, FormTally],
     owners: Codes | None = None,
 ) -> ReleasePlan:
     """The plan with its forms filled in; of the columns the dictionaries are asked, and the rows of each value.
@@ -122,11 +136,16 @@ def settled(
     ``owners``: the person of each row, if a person may have several: what few of them have is then rare.
     """
     forms = {name: plan.forms(name) for name in plan.names}
-    for name, tally in tallies.items():
+    for name in plan.names:
+        if (tally := tallies.get(name)) is None:
+            continue
         known = settle_forms(forms[name], columns[name], tally, narrow=not _fits_people(plan))
         forms[name] = tuple(settle_counts(known, columns[name], tally, plan.cuts.get(name), plan.rows_showing(name)))
     exact = without_rare_names(plan.with_forms(forms), columns, owners)
-    return with_drawn_looks(exact, columns) if plan.redraw else with_distinct_looks(exact)
+    if not plan.redraw:
+        return with_distinct_looks(exact)
+    joint = {one.names: joint_rows(one, tallies[one.names], len(plan.groups)) for one in plan.joint if tallies}
+    return with_drawn_looks(exact, columns, joint)
 
 
 def pseudonyms_of(persons: int, randomness: Randomness) -> pl.Series:

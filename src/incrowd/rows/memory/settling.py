@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from incrowd.errors import PlanError
-from incrowd.plan.steps import Bin
-from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
+from incrowd.plan.steps import Bin, JointCounts
+from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.released_value import (
     Common,
     Counts,
@@ -29,6 +30,7 @@ from incrowd.vocabulary.released_value import (
     ValueSet,
     member_text,
 )
+from incrowd.vocabulary.schema import ColumnType
 
 Times = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -348,3 +350,26 @@ def _common(members: Members, everything: int, column: EncodedColumn) -> Form:
     if len(values) == everything:
         return Suppressed()
     return ValueSet(tuple(str(member_text(value, column.type)) for value in values))
+
+
+def joint_column(joint: JointCounts, table: EncodedTable, cuts: Mapping[str, Any]) -> EncodedColumn:
+    """The rows' values of attributes that are counted together; missing are combinations that may not be named."""
+    keys, rows = np.zeros(len(joint.values), np.int64), np.zeros(table.height, np.int64)
+    for at, name in enumerate(joint.names):
+        column = table[name]
+        values, places = _values(column, cuts.get(name))
+        place: dict[Member, int] = {value: number for number, value in enumerate([*values, None])}
+        keys = keys * len(place) + np.array([place[each[at]] for each in joint.values])
+        rows = rows * len(place) + np.append(places, len(values))[column.codes]
+    order = np.argsort(keys)
+    at_most = np.minimum(np.searchsorted(keys[order], rows), len(keys) - 1)
+    codes = np.where(keys[order][at_most] == rows, order[at_most], len(keys))
+    return EncodedColumn("", ColumnType.CATEGORICAL, codes.astype(np.int32), pl.int_range(len(keys), eager=True))
+
+
+def joint_rows(joint: JointCounts, tally: FormTally, forms: int) -> list[tuple[tuple[tuple[Member, ...], int], ...]]:
+    """For each form the combinations of its rows that may be named, with their rows."""
+    known: list[list[tuple[tuple[Member, ...], int]]] = [[] for _ in range(forms)]
+    for form, code, rows in zip(tally.forms.tolist(), tally.codes.tolist(), tally.rows.tolist(), strict=True):
+        known[form].append((joint.values[code], rows))
+    return [tuple(one) for one in known]
