@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from incrowd.cli.main import COMMANDS, app
@@ -10,7 +11,9 @@ from incrowd.cli.panels import PANELS
 
 def test_each_line_of_the_help_is_the_first_paragraph_of_the_command():
     of_panels = {name: line for panel in PANELS.values() for name, line in panel.items()}
-    commands = {name: get_command(app).get_command(None, name) for name in COMMANDS}
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    commands = {name: group.commands[name] for name in COMMANDS}
     assert {name: command.help.split("\n\n")[0] for name, command in commands.items()} == of_panels
 
 
