@@ -18,7 +18,9 @@ for extras in "" "[all]" "[spark]"; do
     "[all]") case $has in *pyspark*) echo "Spark is in [all]" >&2; exit 1 ;; esac
       "$python" tests/support/follow_page.py docs/tutorial.md "$folder/env/bin" > "$folder/said.txt"
       tail -n 1 "$folder/said.txt" ;;
-    *) (cd "$folder/demo" && "$folder/env/bin/incrowd" release patients.csv --quasi-identifiers age,sex --target readmitted \
+    *) (cd "$folder/demo" && "$folder/env/bin/python" -c \
+         'import polars; polars.read_csv("patients.csv", try_parse_dates=True).write_parquet("patients.parquet")' && \
+         "$folder/env/bin/incrowd" release patients.parquet --quasi-identifiers age,sex --target readmitted \
          --identifiers patient_id --drop ward,admission_date,occupation,country_of_birth --class-sensitive no -k 50 \
          --engine spark --to spark.parquet) ;;
   esac

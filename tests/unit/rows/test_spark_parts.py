@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import pickle
 import subprocess
 import sys
@@ -150,6 +151,25 @@ def test_java_is_that_of_the_machine_or_else_of_a_package(tmp_path):
         assert machine == before
 
 
+@pytest.mark.slow
+def test_local_tasks_run_by_the_python_that_asks_and_not_by_another_on_the_path(tmp_path):
+    other = tmp_path / "python3"
+    other.write_text("#!/bin/sh\nexit 7\n", encoding="utf-8")
+    other.chmod(0o700)
+    program = (
+        "from incrowd.rows.spark.session import spark_session\n"
+        "session = spark_session()\n"
+        "print(sum(row.id for row in session.range(5).mapInArrow(lambda batches: batches, 'id long').collect()))"
+    )
+    java = os.environ.get("JAVA_HOME") or packaged_java()
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "JAVA_HOME": java}
+    environment.pop("PYSPARK_PYTHON", None)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
+    )
+    assert done.stdout.split()[-1:] == ["10"], done.stderr[-2000:]
+
+
 def test_no_pyspark_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(MissingPackageError, match=r"the Spark engine needs the package 'pyspark'\. Install it: pip"):
@@ -258,10 +278,13 @@ def test_a_sample_is_looked_at_where_it_is(spark):
 
 @pytest.mark.slow
 def test_what_is_no_table_is_said(spark, tmp_path):
-    with pytest.raises(FileFormatError, match="neither a table of that name nor Parquet files"):
+    with pytest.raises(FileFormatError, match="neither a table of that name nor files"):
         open_table(str(tmp_path / "nothing"), spark)
-    with pytest.raises(FileFormatError, match="neither a table of that name nor Parquet files"):
+    with pytest.raises(FileFormatError, match="neither a table of that name nor files"):
         open_table("no_such_table", spark)
+    (tmp_path / "people.csv").write_text("age,job\n34,nurse\n", encoding="utf-8")
+    with pytest.raises(FileFormatError, match="not Parquet, or is damaged"):
+        open_table(str(tmp_path / "people.csv"), spark)
     with pytest.raises(ParameterError, match="Give a Spark frame"):
         open_table(5, spark)
     with pytest.raises(HeaderError, match="There is no column 'b'"):

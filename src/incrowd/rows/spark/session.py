@@ -212,7 +212,6 @@ def spark_session(master: str | None = None, settings: Mapping[str, str] | None 
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             for name, value in LOCAL.items():
                 builder = builder.config(name, value)
     for name, value in (settings or {}).items():
@@ -259,7 +258,10 @@ def _started(builder: Any) -> Any:
     try:
         with unwarned():
             session = builder.getOrCreate()
-        session.sparkContext.setLogLevel("ERROR")  # a session of its own; that of others is left as it is
+        context = session.sparkContext
+        context.setLogLevel("ERROR")  # a session of its own; that of others is left as it is
+        if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+            context.pythonExec = sys.executable  # else whatever python3 is on the path, and it may lack incrowd
         return session
     except PySparkException as failure:
         raise MissingPackageError(

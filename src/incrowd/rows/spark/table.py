@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 import polars as pl
 
 from incrowd.errors import FileFormatError, HeaderError, OutputError, ParameterError, ValuesError
-from incrowd.rows.spark.session import Work, cells, errors_translated, in_blocks, mapped
+from incrowd.rows.spark.session import Work, cells, errors_translated, in_blocks, mapped, translated
 from incrowd.vocabulary.schema import unknown_column
 
 SHARED = "spark.incrowd.sharedFiles"
@@ -40,6 +40,11 @@ PLAIN = {
     "date": ("date32[day]",),
 }
 """Types of Spark, and the Arrow types of files in which they mean the same."""
+
+_OTHER = (
+    "Of files, the engine spark reads Parquet: leave the engine out, write the table as Parquet, or read it with "
+    "spark.read and give the frame."
+)
 
 
 @dataclass(frozen=True)
@@ -361,15 +366,17 @@ def open_table(source: Any, session: Any) -> SparkTable:
     with errors_translated():
         if session.catalog.tableExists(source) if _is_name(source) else False:
             return of_frame(session.table(source), source)
-    from pyspark.errors import AnalysisException
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import AnalysisException, PySparkException
 
     try:
         frame = session.read.parquet(source)
     except AnalysisException:
-        raise FileFormatError(
-            "Spark finds neither a table of that name nor Parquet files at that path. Other formats: read them "
-            "with spark.read and give the frame."
-        ) from None
+        raise FileFormatError(f"Spark finds neither a table of that name nor files at that path. {_OTHER}") from None
+    except (PySparkException, Py4JJavaError) as failure:
+        if "CANNOT_READ_FILE_FOOTER" in str(failure):
+            raise FileFormatError(f"What lies at that path is not Parquet, or is damaged. {_OTHER}") from None
+        raise translated(str(failure), type(failure).__name__) from None
     return replace(of_frame(frame, source.rstrip("/").rpartition("/")[2]), groups=row_groups(frame))
 
 
