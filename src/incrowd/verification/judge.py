@@ -116,7 +116,9 @@ def _judged(
         sources = expected_columns(request, _header(request, connection))
         whole = len(request.hint.sizes) == 1
         table = InputTable.open(connection, request.input, request.scratch, request.typed, copy=whole)
-        strange = [_input_check(request, table), disjoint_check(request.drawn, request.role(Role.QUASI_IDENTIFIER))]
+        strange = [_input_check(request, table)]
+        if request.drawn is not None and request.drawn.joint:
+            strange.append(disjoint_check(request.drawn, request.role(Role.QUASI_IDENTIFIER)))
         if not all(one.passed for one in strange):
             return Verdict(sizes_of([]), (*checks, *strange))
         if request.persons_of is not None and request.persons is not None:

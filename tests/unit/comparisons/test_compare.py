@@ -244,7 +244,7 @@ def test_how_often_is_decided_by_what_it_costs(patients, monkeypatch):
 
 def test_small_work_is_done_in_one_process(patients, monkeypatch):
     subject = understand_table(patients, target="readmitted")
-    quick = Cost(dict.fromkeys(("unprotected", "mondrian"), (STARTUP / 100, 0.0)))
+    quick = Cost(dict.fromkeys(("unprotected", "majority", "mondrian"), (STARTUP / 100, 0.0)))
     monkeypatch.setattr("incrowd.comparisons.run.measure_cost", lambda *_: quick)
     assert prepare(subject, Question(["mondrian"], [5], ["nb"]), lambda _: None).jobs == 1
     assert prepare(subject, Question(["mondrian"], [5], ["nb"], jobs=2), lambda _: None).jobs == 2
