@@ -116,9 +116,7 @@ def _judged(
         sources = expected_columns(request, _header(request, connection))
         whole = len(request.hint.sizes) == 1
         table = InputTable.open(connection, request.input, request.scratch, request.typed, copy=whole)
-        strange = [_input_check(request, table)]
-        if request.drawn is not None and request.drawn.joint:
-            strange.append(disjoint_check(request.drawn, request.role(Role.QUASI_IDENTIFIER)))
+        strange = list(_input_checks(request, table))
         if not all(one.passed for one in strange):
             return Verdict(sizes_of([]), (*checks, *strange))
         if request.persons_of is not None and request.persons is not None:
@@ -275,11 +273,13 @@ def written(name: str, request: Request) -> str:
     return f"'{name}" if risky else name
 
 
-def _input_check(request: Request, table: InputTable) -> Check:
-    """The columns of the input are those that the request is about."""
+def _input_checks(request: Request, table: InputTable) -> Iterator[Check]:
+    """The columns of the input are those that the request is about, and none is counted together in two ways."""
     present = [name for name in table.names if not name.startswith(_INDEX)]
     known = [column.name for column in request.columns]
-    return Check("input", present == known, f"{table.rows:,} rows, {len(present)} columns")
+    yield Check("input", present == known, f"{table.rows:,} rows, {len(present)} columns")
+    if request.drawn is not None and request.drawn.joint:
+        yield disjoint_check(request.drawn, request.role(Role.QUASI_IDENTIFIER))
 
 
 def expected_columns(request: Request, header: Sequence[str]) -> list[ColumnOrigin]:
