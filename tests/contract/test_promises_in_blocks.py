@@ -155,7 +155,8 @@ def test_blend_parts_rows_at_random(folder, require, monkeypatch):
         ({"person": "patient", "drop": None, "keep_link": True, "method": None}, "all rows of a person"),
     ],
 )
-def test_what_cannot_be_verified_is_refused_by_name(folder, asked, said):
+def test_what_cannot_be_verified_is_refused_by_name(folder, tmp_path, monkeypatch, asked, said):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(ParameterError, match=said):
         made(folder, **asked)
 
