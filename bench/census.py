@@ -53,7 +53,7 @@ def lengthen(frame: pl.DataFrame, rows: int) -> pl.DataFrame:
     """That many rows, drawn from the rows at hand; a fifth of the cells is redrawn, but no class."""
     generator = np.random.default_rng(3)
     drawn = generator.integers(0, frame.height, rows)
-    columns = [_redraw(frame[name], drawn, generator) for name in ATTRIBUTES]
+    columns = [_redraw(column, drawn, generator) for column in frame.drop(TARGET)]
     return pl.DataFrame([*columns, frame[TARGET].gather(drawn)])
 
 

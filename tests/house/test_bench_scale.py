@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 from bench import commands
 from bench.breadth import LEANING, widen
-from bench.census import ATTRIBUTES, census
 from bench.commands import METHODS, copy, release
 from bench.flame import LEAST, flame_graph, grow
 from bench.matrix import by_size, drawn_by_size, left_out
@@ -22,7 +21,7 @@ from bench.parts import PARTS, TITLES, chosen
 from bench.peers.catalog import PEERS, Peer
 from bench.peers.environment import environment
 from bench.peers.section import Outcome, _Run, _tools_table
-from bench.peers.table import write_paths, write_table
+from bench.peers.table import complete_rows, write_paths, write_table
 from bench.people import ATTRIBUTES as ALL_ATTRIBUTES
 from bench.people import TARGET, decode, encode, expand, people, write_people
 from bench.process import Cost, Costs, LeftOut, Workshop
@@ -180,14 +179,14 @@ def test_a_peer_that_is_installed_is_not_installed_again(tmp_path, monkeypatch):
 
 
 def test_peers_get_the_same_rows_and_the_ways_of_all_values(tmp_path):
-    frame, _ = census(Setting(quick=True))
+    frame, _ = complete_rows(Setting(quick=True))
     for rows in (100, frame.height, 3_000):
         write_table(frame, rows, tmp_path / "people.csv")
         written = pl.read_csv(tmp_path / "people.csv")
         assert (written.height, written.columns) == (rows, frame.columns)
     write_paths(frame, tmp_path / "paths.json")
     ways = json.loads((tmp_path / "paths.json").read_text(encoding="utf-8"))
-    assert list(ways) == ATTRIBUTES
+    assert list(ways) == list(ALL_ATTRIBUTES)
     for name, paths in ways.items():
         assert {path[0] for path in paths} == {str(value) for value in frame[name].unique()}
         assert {path[-1] for path in paths} == {"*"}
@@ -197,16 +196,16 @@ def test_peers_get_the_same_rows_and_the_ways_of_all_values(tmp_path):
 def test_a_peer_is_skipped_only_where_nothing_is_compared(tmp_path, monkeypatch):
     run = _Run(Workshop(tmp_path), Setting(quick=True), (10, 100, 1_000), 10_000)
     tried = []
-    monkeypatch.setattr(run, "_peer", lambda peer, rows, k: tried.append((rows, k)))
+    monkeypatch.setattr(run, "_peer", lambda peer, rows: tried.append(rows))
     slow = Outcome(Costs((Cost(50.0, 50.0, 1, {}),)), 5, 1, 0)
     peer = PEERS[0]
-    run._next(peer, {peer.name: slow}, 100, 10)
-    assert tried == [(100, 10)]
-    assert run._next(peer, {peer.name: slow}, 1_000, 10) == LeftOut("not tried, as a tenth of the rows took 50 s")
+    run._next(peer, {peer.name: slow}, 100)
+    assert tried == [100]
+    assert run._next(peer, {peer.name: slow}, 1_000) == LeftOut("not tried, as a tenth of the rows took 50 s")
     late, missing = LeftOut("not done after 60 s"), LeftOut("does not install: ERROR")
-    assert run._next(peer, {peer.name: late}, 100, 10) == LeftOut("not tried, with fewer rows not done after 60 s")
-    assert run._next(peer, {peer.name: missing}, 100, 10) == missing
-    assert tried == [(100, 10)]
+    assert run._next(peer, {peer.name: late}, 100) == LeftOut("not tried, with fewer rows not done after 60 s")
+    assert run._next(peer, {peer.name: missing}, 100) == missing
+    assert tried == [100]
 
 
 def test_tools_are_told_side_by_side():

@@ -8,7 +8,7 @@ from apt.utils.datasets import ArrayDataset  # type: ignore[import-not-found,unu
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from bench.peers.scripts.handed import TARGET, attributes, categories, handed
+from bench.peers.scripts.handed import NUMBERS, TARGET, attributes, categories, handed
 
 
 def main() -> None:
@@ -16,7 +16,7 @@ def main() -> None:
     given = handed()
     frame = given.read()
     names = attributes(frame)
-    inputs = np.hstack([frame[["age"]], OrdinalEncoder().fit_transform(frame[categories(frame)])])
+    inputs = np.hstack([frame[list(NUMBERS)], OrdinalEncoder().fit_transform(frame[categories(frame)])])
     model = DecisionTreeClassifier(min_samples_leaf=given.k, random_state=0).fit(inputs, frame[TARGET])
     anonymizer = Anonymize(given.k, names, categorical_features=categories(frame), train_only_QI=True)
     released = anonymizer.anonymize(ArrayDataset(frame[names], model.predict(inputs)))

@@ -11,7 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-NUMBERS, TARGET = ("age",), "class"
+NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
+TARGET = "class"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pandas as pd
 from openmed.structured.generalize import anonymize_table  # type: ignore[import-not-found,unused-ignore]
 
-from bench.peers.scripts.handed import NUMBERS, attributes, handed
+from bench.peers.scripts.handed import attributes, handed
+
+AGE = "age"
 
 
 def main() -> None:
@@ -13,8 +15,9 @@ def main() -> None:
     given = handed()
     frame = given.read()
     names = attributes(frame)
-    above = {name: _above(ways) for name, ways in given.paths().items() if name in names and name not in NUMBERS}
-    kinds = {name: "age" if name in NUMBERS else "clinical_code" for name in names}
+    above = {name: _above(ways) for name, ways in given.paths().items() if name != AGE}
+    kinds = {name: "age" if name == AGE else "clinical_code" for name in names}
+    frame = frame.astype({name: "str" for name in names if name != AGE})
     asked = {"target_k": given.k, "suppression_rate": 0.05, "clinical_code_hierarchies": above}
     released = anonymize_table(frame.to_dict("records"), kinds, **asked)
     given.write(pd.DataFrame(list(released.records)))
