@@ -16,7 +16,7 @@ from incrowd.methods.judging import Judge
 from incrowd.releases import pipeline
 from incrowd.rows.blocks import drafting, held
 from incrowd.rows.memory import drafting as settling
-from incrowd.tables.options import Measuring, Outputs
+from incrowd.tables.options import Measuring, Outputs, Run
 
 ROWS, BLOCK, K = 900, 128, 4
 QUASI_IDENTIFIERS = ["age", "sex", "job"]
@@ -149,16 +149,19 @@ def test_blend_parts_rows_at_random(folder, require, monkeypatch):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"person": "patient", "drop": None, "rarest": 5}, "several rows"),
-        ({"measuring": Measuring(attacks=True)}, "Attacks run"),
-        ({"ledger": "ledger"}, "A ledger is kept"),
-        ({"person": "patient", "drop": None, "keep_link": True, "method": None}, "all rows of a person"),
+        ({"person": "patient", "drop": None, "rarest": 5}, "A table with rare values of persons"),
+        ({"measuring": Measuring(attacks=["homogeneity"])}, "A table that is attacked"),
+        ({"ledger": "ledger"}, "A table with a ledger"),
+        ({"person": "patient", "drop": None, "keep_link": True, "method": None}, "persons who can be followed"),
+        ({"form": "pair"}, "A release of two tables"),
     ],
 )
-def test_what_cannot_be_verified_is_refused_by_name(folder, tmp_path, monkeypatch, asked, said):
+def test_what_looks_at_all_rows_reads_a_folder_whole_or_names_the_memory(folder, tmp_path, monkeypatch, asked, said):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ParameterError, match=said):
-        made(folder, **asked)
+    assert made(folder, **asked).verdict.passed
+    monkeypatch.setattr("incrowd.rows.one_machine._OF_A_CELL", 10**9)
+    with pytest.raises(ParameterError, match=f"{said} is worked on as a whole, which needs about .*GB of memory"):
+        made(folder, **asked, run=Run(memory="4GB"))
 
 
 @pytest.mark.parametrize("persons", [{}, {"person": "patient", "drop": None}])

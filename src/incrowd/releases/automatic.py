@@ -6,8 +6,9 @@ import hmac
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from incrowd.comparisons.automatic import choose
+from incrowd.comparisons.automatic import MOST_ROWS, choose
 from incrowd.comparisons.choices import Choice, default_methods
 from incrowd.comparisons.persons import RowPersons
 from incrowd.comparisons.subject import Subject
@@ -17,10 +18,20 @@ from incrowd.methods.catalog import make_method
 from incrowd.releases.job import Job
 from incrowd.report.certificate import owner_key
 from incrowd.rows.memory.held import InMemory
+from incrowd.vocabulary.randomness import KeyedRandomness
+
+if TYPE_CHECKING:
+    from incrowd.rows.blocks.held import InBlocks
 
 
-def with_method(job: Job, held: InMemory) -> Job:
-    """The job with the method and the form that serve the learners best, among those that can do what is asked for."""
+def with_method(job: Job, held: InMemory | InBlocks) -> Job:
+    """The job with the method and the form that serve the learners best, among those that can do what is asked for.
+
+    Of a table in blocks, rows are drawn; the same request draws the same.
+    """
+    if not isinstance(held, InMemory):
+        drawn = held.sample(MOST_ROWS, KeyedRandomness(_seed(job).to_bytes(8, "big")))
+        held = InMemory.of(drawn, job.recipe, held.to)
     recipe, target = job.recipe, held.schema.target
     if target is None:
         raise ParameterError(

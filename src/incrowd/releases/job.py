@@ -26,11 +26,6 @@ from incrowd.vocabulary.schema import KEYED
 if TYPE_CHECKING:
     from incrowd.comparisons.automatic import MethodChoice
 
-IN_MEMORY = (
-    "auto tries methods on a table in memory, not in blocks and not on Spark. Ask incrowd compare about a sample, and "
-    "name the method."
-)
-
 
 @dataclass(frozen=True)
 class Targets:
@@ -183,6 +178,21 @@ class Job:
         return find_method(self.recipe.method) is AUTO
 
     @property
+    def looked_at_whole(self) -> tuple[str, int]:
+        """What asks for all rows at once, in words, and how many times it holds them; nothing if they may be blocks."""
+        recipe, persons = self.recipe, self.recipe.persons
+        reasons = {
+            ("A table that is attacked", 3): self.measuring.attacks,
+            ("A table of persons who can be followed", 2): persons is not None and persons.linked,
+            ("A table with a ledger", 2): self.ledger is not None,
+            ("A table with rare values of persons", 1): persons is not None and recipe.rarest is not None,
+            ("A table with columns to coarsen", 1): recipe.reading.get("coarsen"),
+            ("A table under a preset", 1): recipe.preset is not None and recipe.preset.kinds,
+            ("A release of two tables", 1): self.pair,
+        }
+        return next((reason for reason, holds in reasons.items() if holds), ("", 1))
+
+    @property
     def on_spark(self) -> bool:
         """Whether Spark has the rows."""
         return self.run.engine is not None or is_spark_frame(self.table)
@@ -236,8 +246,6 @@ class Job:
         """Refuse what a release of two tables does not have."""
         if self.outputs.table is not None:
             raise OutputError("Two tables cannot appear in a database at once. Choose form counts, or write files.")
-        if self.path is not None and self.path.is_dir():
-            raise OutputError("Folders of files are released as one table. Choose form counts.")
         measuring = ((self.measuring.risk, "Risk looks"), (self.measuring.attacks, "Attacks look"))
         for wanted, what in ((self.ledger, "A ledger looks"), *measuring):
             if wanted:
@@ -263,11 +271,6 @@ class Job:
             )
         if recipe.known_together and recipe.persons.known_rows is not None:
             raise ParameterError("Known rows are known in all columns. Name no sets of columns known together.")
-        if self.memory is not None or self.on_spark or (self.path is not None and self.path.is_dir()):
-            raise ParameterError(
-                f"{option} looks at all rows of a person, in memory: not in blocks and not on Spark. Give one file, "
-                "and no limit of memory."
-            )
         if self.ledger is not None:
             raise ParameterError(
                 f"A ledger does not know what histories tell together with other releases. Leave it or {option} out."
@@ -355,7 +358,10 @@ class Job:
     def _check_on_spark(self) -> None:
         """Refuse what only one machine does; the folder of the release is Spark's business."""
         if self.automatic:
-            raise ParameterError(IN_MEMORY)
+            raise ParameterError(
+                "auto tries methods on rows of the table, and none leaves the executors. Ask incrowd compare about a "
+                "sample, and name the method."
+            )
         if self.measuring.accuracy:
             raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
         if self.measuring.risk or self.measuring.attacks or self.ledger is not None:

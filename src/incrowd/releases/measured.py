@@ -50,16 +50,7 @@ def check_measurable(job: Job, held: Held) -> None:
     """Refuse, before any work is done, what is measured in memory only."""
     if held.source is not None:
         return
-    rarest = job.recipe.rarest and job.recipe.persons
-    ledger, measuring = (job.ledger, "A ledger is kept"), job.measuring
-    rare = (rarest, "That no cell names a value of few persons, who may have several rows, is verified")
-    for wanted, what in (ledger, rare, (measuring.attacks, "Attacks run")):
-        if wanted:
-            raise ParameterError(
-                f"{what} where the whole table is in memory, and this one is worked on in blocks. Give one file and no "
-                "limit of memory, or leave that out."
-            )
-    if measuring.risk:
+    if job.measuring.risk:
         _check_counted_whole(held)
 
 

@@ -22,7 +22,7 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Link, Step
 from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import describe, keyed_entries, notices_asked, notices_of_class
-from incrowd.releases.job import IN_MEMORY, Job, Targets
+from incrowd.releases.job import Job, Targets
 from incrowd.releases.measured import check_measurable
 from incrowd.releases.verification_request import request_of
 from incrowd.report.certificate import owner_key
@@ -54,6 +54,7 @@ from incrowd.vocabulary.schema import Role, Schema
 
 if TYPE_CHECKING:
     from incrowd.releases.ledger.page import Page
+    from incrowd.rows.blocks.held import InBlocks
     from incrowd.rows.held import Held, Unverified
 
 SCRATCH = "scratch"
@@ -183,20 +184,13 @@ def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
     """The table as integer codes: in memory, or in a scratch folder beside the release."""
     scratch = to.path.parent / SCRATCH
     path = _path(job, scratch)
-    if path is None or job.pair or not _in_blocks(job, path):
+    if path is None or not _in_blocks(job, path):
         with job.clock("reading"):
             source = read(job.table if path is None else path, **job.recipe.reading)
         with job.clock("encoding"):
             recipe, source = _settled(job.recipe, source)
-            held = InMemory.of(_keyed(job, source), recipe, to)
-        return _with_method(replace(job, recipe=recipe), held), held
-    if job.automatic:
-        raise ParameterError(IN_MEMORY)
-    if (preset := job.recipe.preset) is not None and preset.kinds:
-        raise ParameterError(
-            f"{preset.name} looks at all cells of a table in memory, and this one is worked on in blocks. Give one "
-            "file and no limit of memory, or name roles and rules yourself."
-        )
+            whole = InMemory.of(_keyed(job, source), recipe, to)
+        return _with_method(replace(job, recipe=recipe), whole), whole
     resources = Resources(job.memory, scratch=scratch, program=PROGRAM)
     scratch.mkdir(mode=0o700, exist_ok=True)
     from incrowd.rows.blocks.held import InBlocks
@@ -206,10 +200,11 @@ def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
         stream = open_stream(path, **job.recipe.reading, scratch=scratch)
     with job.clock("encoding"):
         stream = stream.with_key(job.keying)
-        return job, InBlocks.of(stream, job.recipe, resources, job.clock.rows, to)
+        held = InBlocks.of(stream, job.recipe, resources, job.clock.rows, to)
+    return _with_method(job, held), held
 
 
-def _with_method(job: Job, held: InMemory) -> Job:
+def _with_method(job: Job, held: InMemory | InBlocks) -> Job:
     """The job with the method that is named, or that a comparison on the table chooses."""
     if not job.automatic:
         return job
@@ -222,6 +217,8 @@ def _with_method(job: Job, held: InMemory) -> Job:
 def read_whole(job: Job, scratch: Path) -> Source:
     """The whole table as it is read into memory; what must be fetched or converted first goes to the scratch folder."""
     path = _path(job, scratch)
+    if path is not None:
+        _in_blocks(job, path)  # refuses what does not fit
     with job.clock("reading"):
         return read(job.table if path is None else path, **job.recipe.reading)
 
@@ -250,16 +247,10 @@ def _keyed(job: Job, source: Source) -> Source:
 
 
 def _in_blocks(job: Job, path: Path) -> bool:
-    """Whether the file is worked on in blocks; with a ledger, which refuses that, or by Blend only if it has to be.
-
-    Persons whom recipients can follow are grouped with all their rows, in memory.
-    """
-    recipe = job.recipe
-    linked = recipe.persons is not None and recipe.persons.linked
-    whole = bool(linked or recipe.reading.get("coarsen") or (recipe.preset and recipe.preset.kinds))
-    together = whole or job.ledger is not None or find_method(recipe.method).together
-    may = not together or path.is_dir() or job.memory is not None
-    return may and in_blocks(path, job.form, job.memory)
+    """Whether the file is worked on in blocks; by Blend only if it has to be, never where all rows are looked at."""
+    whole, times = job.looked_at_whole
+    may = whole or path.is_dir() or job.memory is not None or not find_method(job.recipe.method).together
+    return bool(may) and in_blocks(path, job.form, job.memory, whole, times)
 
 
 def _as_known(job: Job, scratch: Path) -> Path | None:

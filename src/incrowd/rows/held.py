@@ -96,5 +96,5 @@ class Held(Protocol):
     def write(self, plan: ReleasePlan, population: Population, randomness: Randomness) -> Unverified:
         """Write the released rows, in random order, in a private place."""
 
-    def sample(self, rows: int, /) -> Source:
+    def sample(self, rows: int, randomness: Randomness | None = None, /) -> Source:
         """At most so many rows as they were read, drawn at random if there are more."""

@@ -49,20 +49,19 @@ _PACKED = {"Excel", "SPSS", "Stata", "SAS"}
 _IN_PIECES = {"delimited text", "Parquet", "Arrow", "JSON Lines"}
 
 
-def in_blocks(path: Path, form: FileForm, memory: int | None) -> bool:
+def in_blocks(path: Path, form: FileForm, memory: int | None, whole: str = "", times: int = 1) -> bool:
     """Whether a file is better worked on in blocks: it is large, or its rows would not fit into the memory.
 
-    Folders of Parquet files are always worked on in blocks; formats that cannot be read or written in pieces never.
+    Folders of Parquet files are worked on in blocks; formats that cannot be read or written in pieces never, nor a
+    table of which something asks for all rows at once: ``whole`` says what, and how many ``times`` it holds them.
     What has to be worked on whole and would not fit is refused, with the limit that would do.
     """
-    if path.is_dir():
-        return True
-    kind, compression = check_file(path)
+    kind, compression = ("Parquet", None) if path.is_dir() else check_file(path)
     need, large = _need(path, kind, compression)
     resources = Resources(memory, program=PROGRAM)
     packed_lines = kind == "JSON Lines" and compression is not None
-    if kind not in _IN_PIECES or packed_lines or form.kind not in STREAMED:
-        resources.check_fits(need, 1.0, "This table is worked on as a whole, which")
+    if whole or kind not in _IN_PIECES or packed_lines or form.kind not in STREAMED:
+        resources.check_fits(need * times, 1.0, f"{whole or 'This table'} is worked on as a whole, which")
         return False
     room = resources.share(1.0)
     return large or (room is not None and need > room)
@@ -72,8 +71,9 @@ def _need(path: Path, kind: str, compression: Compression | None) -> tuple[int, 
     """The memory that a file takes if it is worked on whole, about, and whether it is large anyway."""
     size = path.stat().st_size
     if kind in ("Parquet", "Arrow"):
-        cells, values = _declared(path, kind)
-        return cells * _OF_A_CELL + values * _OF_A_BYTE, cells > _CELLS
+        files = [path] if path.is_file() else [one for one in path.iterdir() if one.is_file()]
+        cells, values = map(sum, zip(*(_declared(one, kind) for one in files), strict=True)) if files else (0, 0)
+        return cells * _OF_A_CELL + values * _OF_A_BYTE, cells > _CELLS or path.is_dir()
     if kind in _PACKED:
         size *= _OF_A_WORKBOOK
     elif compression is not None:

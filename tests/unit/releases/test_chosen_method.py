@@ -80,13 +80,30 @@ def test_all_that_is_asked_for_reaches_the_trials(monkeypatch):
         incrowd.release(frame, method="auto", **ASKED, purest=0.9, rarest=5, person="who", parameters={"seconds": 7})
 
 
+def test_of_a_table_in_blocks_drawn_rows_choose_and_always_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(automatic, "MOST_ROWS", 200)
+    seen = []
+
+    def look(subject, *asked):
+        seen.append(subject.frame)
+        return choose(subject, *asked)
+
+    choose = automatic.choose
+    monkeypatch.setattr(automatic, "choose", look)
+    (tmp_path / "parts").mkdir()
+    PATIENTS.write_parquet(tmp_path / "parts" / "a.parquet")
+    asked = {**ASKED, "parameters": {"learners": "nb"}, "outputs": incrowd.Outputs(replace=True)}
+    made = [incrowd.release(tmp_path / "parts", method="auto", to=tmp_path / "r.parquet", **asked) for _ in range(2)]
+    assert {one.plan.method for one in made} == {made[0].plan.method}
+    assert [one.height for one in seen] == [200, 200]
+    assert seen[0].equals(seen[1])
+    assert made[0].certificate["rows"] == {"input": 240, "released": 240, "left_out": 0}
+
+
 def test_where_nothing_can_be_compared_it_is_refused(tmp_path):
     with pytest.raises(ParameterError, match="auto compares by what learners learn of the class"):
         release(target=None, drop=[*ASKED["drop"], "readmitted"], class_sensitive=None)
-    PATIENTS.write_parquet(tmp_path / "a.parquet")
-    with pytest.raises(ParameterError, match="not in blocks and not on Spark"):
-        incrowd.release(tmp_path, method="auto", **ASKED)
-    with pytest.raises(ParameterError, match="not in blocks and not on Spark"):
+    with pytest.raises(ParameterError, match="none leaves the executors"):
         Job(tmp_path, Recipe(method="auto"), run=incrowd.Run(engine="spark")).check()
     with pytest.raises(ParameterError, match="auto groups rows, and keep_link takes groups of persons"):
         recipe_of({"method": "auto", "person": "who", "keep_link": True})

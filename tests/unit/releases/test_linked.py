@@ -141,7 +141,6 @@ def test_sets_known_together_are_kept_in_whole_histories():
         ({"method": "kactus-plus"}, "Name no method"),
         ({"form": "counts"}, "form strict"),
         ({"form": "pair"}, "form strict"),
-        ({"run": Run(memory="4GB")}, "no limit of memory"),
         ({"run": Run(engine="spark")}, "looks at all rows of a person"),
         ({"require": "k-map=3", "population": TABLE}, "k-map"),
         ({"ledger": "book"}, "A ledger does not know"),

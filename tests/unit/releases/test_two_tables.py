@@ -281,7 +281,6 @@ def _by_k(self, kept):
         (PATIENTS, VISITS, {"outputs": Outputs(plan="plan.json")}, "no file holds both"),
         (PATIENTS, VISITS, {"to": "postgresql:///clinic?table=out"}, "Write files"),
         (PATIENTS, VISITS, {"measuring": Measuring(risk=True)}, "measured on one table"),
-        (PATIENTS, VISITS, {"run": Run(memory="4GB")}, "no limit of memory"),
         (PATIENTS, VISITS, {"method": "mondrian"}, "Name no method"),
         (PATIENTS, VISITS, {"k": 200}, "impossible"),
     ],

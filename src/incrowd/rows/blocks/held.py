@@ -173,9 +173,9 @@ class InBlocks(OnOneMachine):
             done += frame.height
             self.progress("applying", done, self.rows)
 
-    def sample(self, rows: int, /) -> Source:
+    def sample(self, rows: int, randomness: Randomness | None = None, /) -> Source:
         """At most so many rows as they were read, drawn at random if there are more."""
-        wanted, secret = min(rows, self.rows), SystemRandomness()
+        wanted, secret = min(rows, self.rows), randomness or SystemRandomness()
         if self.blocks.owned and wanted < self.rows:
             drawn = drawn_persons(self._store, wanted, keys_of(secret, 1)[0])
             parts = list(self._store.each(drawn))

@@ -397,11 +397,12 @@ class InMemory(OnOneMachine):
         origin = draft.origin if self.order is None else self.order[draft.origin]
         yield Drafted(frame, origin, draft.claims)
 
-    def sample(self, rows: int, /) -> Source:
+    def sample(self, rows: int, randomness: Randomness | None = None, /) -> Source:
         """At most so many rows as they were read, drawn at random if there are more."""
         if self.rows <= rows:
             return self.source
-        return replace(self.source, frame=self.source.frame[permutation(self.rows, SystemRandomness())[:rows]])
+        drawn = permutation(self.rows, randomness or SystemRandomness())[:rows]
+        return replace(self.source, frame=self.source.frame[drawn])
 
 
 def _typed(frame: pl.DataFrame, plan: ReleasePlan) -> pl.DataFrame:

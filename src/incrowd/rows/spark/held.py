@@ -195,7 +195,7 @@ class OnSpark:
         write_pieces(pieces, self.table.fields, self.hidden)
         return WrittenFolder(self, pieces)
 
-    def sample(self, _rows: int, /) -> Source:
+    def sample(self, _rows: int, _randomness: Randomness | None = None, /) -> Source:
         """No row leaves the executors."""
         raise ParameterError("Rows of Spark are not sampled. Take a sample, and release it without Spark.")
 

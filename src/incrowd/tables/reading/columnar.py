@@ -138,7 +138,11 @@ _CHECKED_ROWS = 1 << 14  # read at once and forgotten: a check needs little memo
 
 
 def read_parquet(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:
-    """Read a Parquet file with its types."""
+    """Read a Parquet file with its types, or all Parquet files of a folder, one after the other."""
+    if path.is_dir():
+        parts = open_parquet(path).parts
+        frame = pl.concat(_slice(part, 0, part.rows, list(part.schema)) for part in parts)
+        return _load(lambda: frame, "Parquet", Origin("parquet", str(path), missing=missing))
     refuse_encrypted(path)
 
     def load() -> pl.DataFrame:

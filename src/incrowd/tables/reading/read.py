@@ -114,8 +114,8 @@ def read(
     Parameters
     ----------
     source
-        A path (delimited text, optionally gzip or zstd; Parquet; Arrow or Feather; ARFF; JSON Lines; Excel;
-        SPSS; Stata; SAS), or a pandas, polars or PyArrow table.
+        A path (delimited text, optionally gzip or zstd; Parquet, or a folder of it; Arrow or Feather; ARFF; JSON Lines;
+        Excel; SPSS; Stata; SAS), or a pandas, polars or PyArrow table.
     missing
         Texts that, alone in a cell, mean a missing value; ``?`` and ``*`` if not given. An empty cell is
         always missing. The words NA, None and null are values like any other unless they are named here.
@@ -147,6 +147,8 @@ def _read(source: Any, dialect: Dialect, missing: tuple[str, ...], sheet: str | 
 
         return read_frame(source, missing=missing)
     path = Path(source)
+    if path.is_dir():
+        return _read_typed(path, "Parquet", None, missing)
     kind, compression = check_file(path)
     if kind == "delimited text":
         from incrowd.tables.reading.delimited import read_delimited

@@ -167,14 +167,19 @@ def test_seed_and_ledger_exclude_each_other(people, tmp_path):
     assert not (tmp_path / "book").exists()
 
 
-def test_tables_in_blocks_have_no_ledger_and_no_attacks_but_their_risk_is_measured(people, tmp_path):
-    folder = tmp_path / "parts"
+def test_a_folder_has_the_ledger_of_a_file_and_its_risk(people, tmp_path, monkeypatch):
+    folder, book = tmp_path / "parts", tmp_path / "book"
     folder.mkdir()
-    people.write_parquet(folder / "part.parquet")
-    for asked in ({"ledger": tmp_path / "book"}, {"measuring": Measuring(attacks=True)}):
-        with pytest.raises(ParameterError, match="in blocks"):
-            release(folder, to=tmp_path / "out.parquet", **ROLES, **asked)
-    assert not (tmp_path / "out.parquet").exists()
+    for place, part in enumerate((people[:60], people[60:])):
+        part.write_parquet(folder / f"part{place}.parquet")
+    release(people, ledger=book, **ROLES)
+    again = release(folder, to=tmp_path / "again.parquet", ledger=book, **ROLES, run=Run(memory="4GB"))
+    assert again.certificate["earlier_releases"]["same_groups"]
+    with monkeypatch.context() as patched:
+        patched.setattr("incrowd.rows.one_machine._OF_A_CELL", 10**9)
+        with pytest.raises(ParameterError, match="A table with a ledger is worked on as a whole"):
+            release(folder, to=tmp_path / "large.parquet", ledger=book, **ROLES, run=Run(memory="4GB"))
+    assert not (tmp_path / "large.parquet").exists()
     made = release(folder, to=tmp_path / "out.parquet", outputs=Outputs(report=tmp_path / "out.html"), **ROLES)
     whole = release(people, to=tmp_path / "whole.parquet", measuring=Measuring(risk=True), **ROLES)
     assert made.certificate["risk"]["before"] == whole.certificate["risk"]["before"]
