@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import html
-import re
-from pathlib import Path
-
 import polars as pl
 import pytest
-from test_report_page import browse, pixels
 
 import incrowd
 from incrowd.attacks.attack import Finding
 from incrowd.attacks.run import AttackReport
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.vocabulary.hierarchy import Hierarchy
+from support.browsing import Opened, Painted
 
 LEAK = Finding("leak", "x", 0.5, 0.1, (0.4, 0.6), 0.2, "share of rows", attack="homogeneity")
 SOUND = Finding("no leak found", "x", 0.51, 0.5, (0.4, 0.6), 0.6, "AUC", attack="model membership")
@@ -36,22 +32,14 @@ def views() -> str:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_views_have_their_colours_and_leave_the_page_its_own(tmp_path: Path, views: str, dark: bool) -> None:
-    picture = tmp_path / "page.png"
-    flags = ["--blink-settings=preferredColorScheme=0"] if dark else []
-    browse(tmp_path, f"<!DOCTYPE html>{views}", f"--screenshot={picture}", "--window-size=800,1400", *flags)
-    painted = set(pixels(picture.read_bytes()))
-    assert COLOURS[dark] <= painted
-    assert not COLOURS[not dark] & painted
-    assert (1, 2, 3) in painted
+def test_views_have_their_colours_and_leave_the_page_its_own(painted: Painted, views: str, dark: bool) -> None:
+    seen = painted(f"<!DOCTYPE html>{views}", color_scheme="dark" if dark else "light")
+    assert COLOURS[dark] <= seen
+    assert not COLOURS[not dark] & seen
+    assert (1, 2, 3) in seen
 
 
-def test_nothing_is_wider_than_a_telephone(tmp_path: Path, views: str) -> None:
-    inner = html.escape(f"<!DOCTYPE html><meta name='viewport' content='width=device-width'>{views}")
-    frame = f'<iframe srcdoc="{inner}" style="width: 375px; height: 900px; border: 0"></iframe>'
-    measure = "document.querySelector('iframe').contentDocument.documentElement.scrollWidth"
-    seen = browse(
-        tmp_path, f"<!DOCTYPE html>{frame}<script>onload = () => document.title = {measure}</script>", "--dump-dom"
-    )
-    (width,) = re.findall(r"<title>(\d+)</title>", seen.stdout)
-    assert int(width) == 375
+def test_nothing_is_wider_than_a_telephone(browse: Opened, views: str) -> None:
+    head = "<!DOCTYPE html><meta name='viewport' content='width=device-width'>"
+    page, _ = browse(f"{head}{views}", width=375, height=900)
+    assert page.evaluate("document.documentElement.scrollWidth") == 375

@@ -1,6 +1,6 @@
 """Small tables of persons with several rows, released in memory without files, as the oracle sees them."""
 
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement
 
 import numpy as np
 import polars as pl
@@ -58,11 +58,15 @@ def release_linked(rows, method, requirement, *, names, person=0, value=None, or
     return released, draft, plan
 
 
-def every_table(values=("x", "y", None), most=6, persons=3):
-    """Every table of up to ``most`` rows of so many persons, one column of few values; persons are interchangeable."""
-    for lengths in product(range(1, most + 1), repeat=persons):
-        if list(lengths) != sorted(lengths, reverse=True) or sum(lengths) > most:
-            continue
-        multisets = [list(combinations_with_replacement(values, length)) for length in lengths]
-        for chosen in product(*multisets):
-            yield [(f"p{person}", value) for person, history in enumerate(chosen) for value in history]
+def every_table(most=6, persons=3):
+    """Every table of up to ``most`` rows of so many persons, one column of x, y and nothing, once up to their names."""
+    histories = [
+        history for length in range(1, most + 1) for history in combinations_with_replacement(("x", "y", None), length)
+    ]
+    place = {history: at for at, history in enumerate(histories)}
+    other = {"x": "y", "y": "x", None: None}
+    renamed = [place[tuple(sorted((other[value] for value in one), key=("x", "y", None).index))] for one in histories]
+    for chosen in combinations_with_replacement(range(len(histories)), persons):
+        rows = [(f"p{person}", value) for person, at in enumerate(chosen) for value in histories[at]]
+        if len(rows) <= most and chosen <= tuple(sorted(renamed[at] for at in chosen)):
+            yield rows
