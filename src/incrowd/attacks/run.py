@@ -33,6 +33,7 @@ from incrowd.drawing.svg import (
 )
 from incrowd.drawing.wording import Tone, listed, short_number
 from incrowd.errors import IncrowdError, ParameterError, guarded
+from incrowd.rows.one_machine import check_whole
 from incrowd.vocabulary.option import described
 
 Progress = Callable[[str], None]
@@ -170,6 +171,8 @@ def attack_release(
     """
     tell = progress or (lambda _: None)
     tell("reading")
+    memory, earlier = options.pop("memory", None), options.get("earlier") or ()
+    check_whole(memory, release, original, *(options.get(name) for name in ("control", "population")), *earlier)
     return attack_scene(open_scene(AttackRequest(release, original, **options)), only, progress)
 
 

@@ -356,6 +356,11 @@ class Job:
         """Refuse what only one machine does; the folder of the release is Spark's business."""
         if self.automatic:
             raise ParameterError(IN_MEMORY)
+        if self.memory is not None:
+            raise ParameterError(
+                "How much memory Spark may use is set in its session, spark.driver.memory and spark.executor.memory. "
+                f"Leave {option_name('memory', '--memory')} out."
+            )
         if self.measuring.accuracy:
             raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
         if self.measuring.risk or self.measuring.attacks or self.ledger is not None:

@@ -29,7 +29,7 @@ from incrowd.report.certificate import owner_key
 from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal
 from incrowd.rows.memory.held import InMemory
-from incrowd.rows.one_machine import Destination, in_blocks
+from incrowd.rows.one_machine import Destination, check_whole, in_blocks
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.staging import Drafts, staged_files
 from incrowd.tables.reading.read import is_known, read
@@ -183,6 +183,8 @@ def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
     """The table as integer codes: in memory, or in a scratch folder beside the release."""
     scratch = to.path.parent / SCRATCH
     path = _path(job, scratch)
+    if job.pair:
+        check_whole(job.memory, path)
     if path is None or job.pair or not _in_blocks(job, path):
         with job.clock("reading"):
             source = read(job.table if path is None else path, **job.recipe.reading)

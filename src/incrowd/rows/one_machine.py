@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.errors import OutputError
+from incrowd.errors import OutputError, ParameterError
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.tables.databases.tables import DatabaseFile, query_of
@@ -36,12 +36,12 @@ from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.column_rules import NONE
 from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.randomness import Randomness
-from incrowd.vocabulary.resources import PROGRAM, Resources
+from incrowd.vocabulary.resources import PROGRAM, Resources, bytes_of
 
 _TEXT = 48 * 10**6  # bytes of text: about half a million rows of a few dozen columns
 _CELLS = 12 * 10**6  # cells of a file with types: the same
 _OF_TEXT = 30  # bytes of memory for each byte of a text that is worked on whole
-_OF_A_CELL = 60  # bytes of memory for each cell of a table that is worked on whole, measured: 43 to 55
+_OF_A_CELL = 120  # bytes of memory for each cell of a table that is worked on whole, measured: 50 to 119
 _OF_A_BYTE = 8  # and for each byte of its values: texts that are all different take most
 _OF_A_WORKBOOK = 8  # bytes of text for each byte of a workbook or a file of SPSS, which are packed
 _LOOKED_AT = 8 << 20  # bytes of a packed text that are unpacked to know its ratio
@@ -79,6 +79,23 @@ def _need(path: Path, kind: str, compression: Compression | None) -> tuple[int, 
     elif compression is not None:
         size = _unpacked_bytes(path, compression)
     return size * _OF_TEXT, size > _TEXT
+
+
+def check_whole(memory: int | str | None, *tables: Any) -> None:
+    """Refuse, before they are read, files that are held whole at the same time and do not fit; frames are held anyway.
+
+    A table of a database says how large it is when it has been read.
+    """
+    if memory is None:
+        return
+    if any(query_of(table) is not None for table in tables):
+        raise ParameterError(
+            "How much memory the rows of a database take is not known before they are read. Leave --memory out, or "
+            "copy the table to a file."
+        )
+    files = [Path(table) for table in tables if isinstance(table, str | Path)]
+    need = sum(_need(file, *check_file(file))[0] for file in files)
+    Resources(bytes_of(memory), program=PROGRAM).check_fits(need, 1.0, "What is held as a whole here")
 
 
 def memory_of_cells(cells: int) -> int:
