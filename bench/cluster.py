@@ -1,4 +1,4 @@
-"""Ten million rows on Spark, on one machine: a release next to a plain read and write of the same table."""
+"""Ten million rows on Spark, on one machine, or fewer if asked: a release next to a plain read and write of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.setting import Setting, tell
 from bench.sizes import FIRST, K
 from experiments.pages import Goal, Section, Table
 
-MASTER, ROWS, QUICK_ROWS, ROUNDS, MOST = "local[2]", 10_000_000, 3_000, 2, 3.0
+MASTER, ROWS, QUICK_ROWS, ROUNDS, MOST = "local[2]", 10_000_000, 3_000, 2, 2.5
 PLAIN = (
     "from incrowd.rows.spark.session import spark_session; s = spark_session({master!r}); "
     "s.read.parquet('all.parquet').write.mode('overwrite').parquet('plain'); s.stop()"
@@ -23,7 +23,7 @@ PLAIN = (
 
 def measure(setting: Setting) -> Section:
     """Both take turns."""
-    rows, rounds = (QUICK_ROWS, 1) if setting.quick else (ROWS, ROUNDS)
+    rows, rounds = (QUICK_ROWS, 1) if setting.quick else (min(ROWS, setting.up_to or ROWS), ROUNDS)
     with TemporaryDirectory(prefix="incrowd-bench-") as folder:
         workshop = Workshop(Path(folder))
         frame, source = people_with_hierarchies(setting)
@@ -31,7 +31,7 @@ def measure(setting: Setting) -> Section:
         tell(f"{rows:,} rows on Spark")
         costs = workshop.alternate({"plain": _plain(), "release": _release(), "local": _embedded()}, rounds)
     plain, released = costs["plain"], costs["release"]
-    ratio = released.wall / plain.wall
+    ratio = released.cpu / plain.cpu
     return Section(
         "On Spark",
         (
@@ -41,8 +41,8 @@ def measure(setting: Setting) -> Section:
             f"{rounds}), medians. CPU and memory are those of all processes together, Python and Java.",
             _table(costs),
             Goal(
-                f"at most {MOST:g} times the plain read and write (wall seconds)",
-                f"{ratio:.1f} times; CPU {released.cpu / plain.cpu:.1f} times",
+                f"at most {MOST:g} times the plain read and write (CPU seconds)",
+                f"{ratio:.1f} times; wall {released.wall / plain.wall:.1f} times",
                 ratio <= MOST,
             ),
         ),

@@ -15,7 +15,7 @@ import pytest
 pytestmark = pytest.mark.slow  # sessions of Spark with executors of their own
 
 K = 5
-STAGES = ("encoding", "deciding", "applying", "verifying")
+STAGES = ("reading", "encoding", "deciding", "applying", "writing", "verifying")
 PROGRAM = """
 import os, signal, sys, threading
 from pathlib import Path
@@ -70,6 +70,15 @@ def told(message):
     if stage and message.startswith(stage):
         stage = None
         threading.Timer(0.4, kill_one).start()
+
+written = held.write_pieces
+def writing(*given):
+    global stage
+    if stage == "writing":  # a part of applying, which has no word of its own
+        stage = None
+        kill_one()
+    written(*given)
+held.write_pieces = writing
 
 try:
     made = release(

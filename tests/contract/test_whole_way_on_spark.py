@@ -18,10 +18,13 @@ from incrowd.recipients import decode
 from incrowd.releases.certified.consistency import check_consistency
 from incrowd.releases.certified.statements import StatementStanding
 from incrowd.releases.recount import verify
+from incrowd.rows.spark import held
+from incrowd.rows.spark.store import stored
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.options import Measuring, Outputs, Run
+from incrowd.tables.recipe import Recipe, with_roles
 from support.class_parts import classes_of_parts, planned, written
-from support.spark_session import local_session
+from support.spark_session import local_session, spark_release
 
 pytestmark = pytest.mark.slow  # a session of Spark costs more than hundreds of other tests
 
@@ -146,6 +149,7 @@ def test_who_is_alone_can_be_bounded(session, path, tmp_path):
     ("options", "error"),
     [
         ({"measuring": Measuring(accuracy=True)}, ParameterError),
+        ({"run": Run(memory="4GB")}, ParameterError),
         ({"to": "postgresql:///clinic?table=release"}, OutputError),
     ],
 )
@@ -157,3 +161,39 @@ def test_what_spark_does_not_do(session, path, options, error):
 def test_rows_of_a_database_are_read_without_spark(session):
     with pytest.raises(ParameterError, match="without Spark"):
         release(Query.of("postgresql:///clinic?table=visits"), **ASKED, run=Run(engine="spark"))
+
+
+@pytest.mark.parametrize("row_group", [250, 9_000], ids=["row groups", "one row group"])
+@pytest.mark.parametrize("opened", ["by tasks", "by Spark"])
+def test_nine_rows_of_ten_in_one_file_make_no_block_and_no_piece_larger(
+    session, tmp_path, monkeypatch, opened, row_group
+):
+    draw, sizes, most = np.random.default_rng(2), [9_000, *[100] * 10], 1_000
+    folder = tmp_path / "people"
+    folder.mkdir()
+    for place, size in enumerate(sizes):
+        people = {
+            "age": draw.integers(18, 90, size),
+            "job": draw.choice(["cook", "nurse", "smith"], size),
+            "ill": draw.choice(["no", "yes"], size),
+            "note": np.arange(size) + 10_000 * place,
+        }
+        pl.DataFrame(people).write_parquet(folder / f"{place:02}.parquet", row_group_size=row_group)
+    blocks = []
+
+    def listed(*given):
+        store = stored(*given)
+        blocks.extend(block.rows for block in store.listed)
+        return store
+
+    monkeypatch.setattr(held, "stored", listed)
+    table = str(folder) if opened == "by tasks" else session.read.parquet(str(folder))
+    recipe = with_roles(Recipe(k=5), quasi_identifiers=["age", "job"], target=["ill"])
+    made = spark_release(table, tmp_path / "out", recipe, block_rows=most)
+    assert made.verdict.passed
+    assert sum(blocks) == sum(sizes)
+    assert max(blocks) <= most
+    files = [pl.read_parquet(file) for file in (tmp_path / "out").glob("*.parquet")]
+    assert max(file.height for file in files) < 1.25 * most
+    assert sorted(pl.concat(files)["note"]) == sorted(pl.read_parquet(folder / "*.parquet")["note"])
+    assert all(file["note"].lt(10_000).mean() > 0.8 for file in files)  # the large file is dealt to all pieces

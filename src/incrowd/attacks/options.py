@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from incrowd.tables.options import Hierarchies, QuasiIdentifiers, Reading, RecipeFile, Sensitive, TextReading
+from incrowd.tables.options import Hierarchies, Limits, QuasiIdentifiers, Reading, RecipeFile, Sensitive, TextReading
 from incrowd.vocabulary.option import Kind, Option
 from incrowd.vocabulary.persons import PersonColumn
 
@@ -72,7 +72,7 @@ class Knowledge(TypedDict, total=False):
     reading: TextReading
 
 
-class AttackOptions(Attacked, PersonColumn, HowMade, Knowledge, total=False):
+class AttackOptions(Attacked, PersonColumn, HowMade, Knowledge, Limits, total=False):
     """All that may be on the table when a release is attacked."""
 
 
@@ -81,6 +81,7 @@ ATTACK = {
     "Persons": (PersonColumn,),
     "Method": (HowMade,),
     "Knowledge": (Knowledge,),
+    "Engine": (Limits,),
     "Reading files": (Reading,),
 }
 """All options of ``incrowd attack``, in groups."""

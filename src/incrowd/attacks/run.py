@@ -33,6 +33,7 @@ from incrowd.drawing.svg import (
 )
 from incrowd.drawing.wording import Tone, listed, short_number
 from incrowd.errors import IncrowdError, ParameterError, guarded
+from incrowd.rows.one_machine import check_whole
 from incrowd.vocabulary.option import described
 
 Progress = Callable[[str], None]
@@ -170,7 +171,10 @@ def attack_release(
     """
     tell = progress or (lambda _: None)
     tell("reading")
-    return attack_scene(open_scene(AttackRequest(release, original, **options)), only, progress)
+    stated: dict[str, Any] = dict(options)
+    beside = (stated.get(name) for name in ("control", "population"))
+    check_whole(stated.pop("memory", None), release, original, *beside, *(stated.get("earlier") or ()))
+    return attack_scene(open_scene(AttackRequest(release, original, **stated)), only, progress)
 
 
 MARKS = {LEAK: "✗", NO_LEAK: "✓", NOT_RUN: "?"}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.options import takes, whole
-from incrowd.cli.shared import READING, FirstRun, Json, enough_memory, print_json, recorder
+from incrowd.cli.shared import READING_WHOLE, FirstRun, Json, enough_memory, print_json, recorder
 from incrowd.tables.options import Reading, What, Wishes
 from incrowd.vocabulary.option import part
 from incrowd.vocabulary.persons import PersonOptions
@@ -31,7 +31,7 @@ _column = partial(_measuring, metavar="COLUMN")
 
 
 @takes(
-    {"What": (What,), "Persons": (PersonOptions,), "Promise": (Wishes,), **READING},
+    {"What": (What,), "Persons": (PersonOptions,), "Promise": (Wishes,), **READING_WHOLE},
     without=("target", "identifiers", "sensitive", "private", "repeats", "preset"),
 )
 def compare(
@@ -98,7 +98,7 @@ def compare(
         measure=measure,
         wishes=wishes_of(stated),
     )
-    enough_memory(Path(table))
+    _check_memory(Path(table), options["memory"])
     how = {**stated, "complete": complete, "rows": rows or None, "seed": seed, "groups": groups, "time": time}
     with watched(json) as watch:
         prepared = _prepared(table, data, how, question, watch)
@@ -109,6 +109,13 @@ def compare(
         print_json(_as_json(comparison))
     else:
         _print(comparison, to)
+
+
+def _check_memory(file: Path, memory: Any) -> None:
+    """Refuse a file that does not fit; the data sets that have a name are small."""
+    from incrowd.rows.one_machine import check_whole
+
+    check_whole(memory, *filter(Path.is_file, [enough_memory(file)]))
 
 
 def _prepared(table: str, data: Path | None, how: Mapping[str, Any], question: Question, watch: Watcher) -> Prepared:

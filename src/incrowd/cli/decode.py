@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from incrowd.cli.options import takes
 from incrowd.cli.shared import File, Replace
+from incrowd.tables.options import Limits
 
 
+@takes({"Engine": (Limits,)})
 def decode(
     release: File,
     to: Annotated[
@@ -25,6 +28,7 @@ def decode(
     ] = None,
     replace: Replace = False,
     seed: Annotated[int | None, typer.Option(help="For a repeatable deal.")] = None,
+    **limits: Any,
 ) -> None:
     """Make a plain table of a release: one value a cell, for any program.
 
@@ -36,6 +40,7 @@ def decode(
 
     from incrowd.recipients.decoding import METADATA, decoded_name, decoded_table
     from incrowd.recipients.received import open_release
+    from incrowd.rows.one_machine import check_whole
     from incrowd.tables.hierarchies.read import hierarchies_in
     from incrowd.tables.publishing.serialise import write_table
     from incrowd.tables.publishing.staging import check_target, staged
@@ -44,6 +49,7 @@ def decode(
     target = to or decoded_name(release)
     check_target(target, tuple(path for path in (release, groups, certificate) if path is not None), replace=replace)
     form = FileForm.of(target)
+    check_whole(limits["memory"], *(path for path in (release, groups) if path is not None))
     received = open_release(
         release,
         certificate=certificate,

@@ -14,7 +14,7 @@ import typer
 
 from incrowd.cli.options import takes
 from incrowd.cli.shared import (
-    READING,
+    READING_WHOLE,
     FileOrTable,
     Json,
     Replace,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _PLAIN = re.compile(r"whole numbers|numbers with decimals|dates|true and false|[0-9,]+ distinct values?")
 
 
-@takes(READING)
+@takes(READING_WHOLE)
 def inspect(
     file: FileOrTable,
     target: Annotated[str | None, typer.Option(help="The class column, if you know it.")] = None,
@@ -51,9 +51,11 @@ def inspect(
     **reading: Any,
 ) -> None:
     """Show what each column seems to be, and why; draft a recipe."""
+    from incrowd.rows.one_machine import check_whole
     from incrowd.tables.publishing.staging import check_target, staged
 
     named = table_at(file, table, query)
+    check_whole(reading["memory"], named)
     if recipe:
         check_target(recipe, (named,) if isinstance(named, Path) else (), replace=replace)
     with progress(json) as show:

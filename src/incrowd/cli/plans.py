@@ -11,12 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from incrowd.cli.options import takes
-from incrowd.cli.shared import READING, File, Json, Replace, print_json
+from incrowd.cli.shared import READING_WHOLE, File, Json, Replace, print_json
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.option import part
 
 
-@takes(READING)
+@takes(READING_WHOLE)
 def transform(
     plan: Annotated[Path, typer.Argument(help="A plan that 'incrowd release --plan' wrote.")],
     file: File,
@@ -29,11 +29,13 @@ def transform(
     No promise is counted on new rows: this is not a release.
     """
     from incrowd.api import transform as show
+    from incrowd.rows.one_machine import check_whole
     from incrowd.tables.publishing.serialise import write_table
     from incrowd.tables.publishing.staging import check_target, staged
     from incrowd.vocabulary.forms import FileForm
 
     check_target(to, (file, plan), replace=replace)
+    check_whole(reading["memory"], file)
     form = FileForm.of(to)
     shown = show(plan, file, **part(Reading, reading))
     with staged(to, replace=replace) as hidden:

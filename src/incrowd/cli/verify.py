@@ -38,11 +38,13 @@ def verify(
     verdict: Any
     if against is not None:
         from incrowd.models.pipeline import verify_model
+        from incrowd.rows.one_machine import check_whole
         from incrowd.tables.recipe import opened_recipe
 
         recipe = opened_recipe(options.pop("recipe"))
         if part(Certified, options) or part(Kept, options):
             raise ParameterError("A model states what it keeps: leave out -k and the columns.")
+        check_whole(options["memory"], against)
         reading = {**(recipe.reading if recipe else {}), **part(Reading, options)}
         persons = recipe.persons if recipe else None
         verdict = verify_model(Path(file), enough_memory(against), persons=persons, **reading)

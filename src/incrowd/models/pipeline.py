@@ -36,7 +36,7 @@ from incrowd.models.induction.kadet import KAdet
 from incrowd.models.options import ModelOptions
 from incrowd.models.published_tree import PublishedTree, model_data, write_model
 from incrowd.report.certificate import hmac_of, owner_key
-from incrowd.rows.one_machine import input_file
+from incrowd.rows.one_machine import check_whole, input_file
 from incrowd.tables.hierarchies.read import hierarchies_in
 from incrowd.tables.options import names_of
 from incrowd.tables.publishing.staging import check_targets, staged_files
@@ -159,6 +159,7 @@ def publish_model(
         raise ParameterError(f"Name the class to predict with {target}, or a recipe that does.")
     if request["score"] not in _SCORES:
         raise ParameterError(f"score must be one of {', '.join(_SCORES)}.")
+    check_whole(request["memory"], table)
     known, hidden = names_of(request["public"]), names_of(request["private"])
     method = KAdet(
         private=tuple(hidden),

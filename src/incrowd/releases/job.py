@@ -362,6 +362,11 @@ class Job:
                 "auto tries methods on rows of the table, and none leaves the executors. Ask incrowd compare about a "
                 "sample, and name the method."
             )
+        if self.memory is not None:
+            raise ParameterError(
+                "How much memory Spark may use is set in its session, spark.driver.memory and spark.executor.memory. "
+                f"Leave {option_name('memory', '--memory')} out."
+            )
         if self.measuring.accuracy:
             raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
         if self.measuring.risk or self.measuring.attacks or self.ledger is not None:

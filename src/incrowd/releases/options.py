@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypedDict
 from incrowd.tables.options import (
     Hierarchies,
     KnownTogether,
-    Memory,
+    Limits,
     Population,
     QuasiIdentifiers,
     Reading,
@@ -41,15 +41,9 @@ class Kept(TypedDict, total=False):
     recipe: RecipeFile
 
 
-class RecountRun(TypedDict, total=False):
-    """With what it is recounted."""
-
-    memory: Memory
-
-
-class VerifyOptions(Certified, Kept, RecountRun, Reading, total=False):
+class VerifyOptions(Certified, Kept, Limits, Reading, total=False):
     """All options of a verification."""
 
 
-VERIFY = {"Certificate": (Certified,), "Promise": (Kept,), "Engine": (RecountRun,), "Reading files": (Reading,)}
+VERIFY = {"Certificate": (Certified,), "Promise": (Kept,), "Engine": (Limits,), "Reading files": (Reading,)}
 """All options of ``incrowd verify``, in groups."""

@@ -217,8 +217,6 @@ def _with_method(job: Job, held: InMemory | InBlocks) -> Job:
 def read_whole(job: Job, scratch: Path) -> Source:
     """The whole table as it is read into memory; what must be fetched or converted first goes to the scratch folder."""
     path = _path(job, scratch)
-    if path is not None:
-        _in_blocks(job, path)  # refuses what does not fit
     with job.clock("reading"):
         return read(job.table if path is None else path, **job.recipe.reading)
 

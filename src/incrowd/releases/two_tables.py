@@ -26,7 +26,7 @@ from incrowd.releases.pipeline import SCRATCH, chance, possible, read_whole, ver
 from incrowd.releases.verification_request import request_of
 from incrowd.rows.memory.drafting import pseudonyms_of
 from incrowd.rows.memory.held import InMemory
-from incrowd.rows.one_machine import PRIVATE, Destination, WrittenFiles
+from incrowd.rows.one_machine import PRIVATE, Destination, WrittenFiles, check_whole
 from incrowd.tables.databases.tables import query_of
 from incrowd.tables.options import Measuring
 from incrowd.tables.publishing.staging import Drafts, check_target, staged_files
@@ -155,6 +155,7 @@ def _held(job: Job) -> Iterator[tuple[tuple[Job, Job], tuple[InMemory, InMemory]
         replace=first.replace,
         otherwise="release.parquet",
     ) as (place, drafts):
+        check_whole(job.memory, job.table, job.events.table)
         start()
         folder = place.parent / _EVENTS
         folder.mkdir(mode=0o700)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from incrowd.errors import ParameterError, guarded, named_option
 from incrowd.risk.options import RiskOptions
+from incrowd.rows.one_machine import check_whole
 from incrowd.tables.options import Reading, names_of
 from incrowd.tables.recipe import Recipe, beside_recipe
 from incrowd.vocabulary.option import described, filled
@@ -47,6 +48,7 @@ def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
     stated, _ = beside_recipe(options, _stated)
     request = filled(RiskOptions, stated)
     beside = {name: request[name] for name in ("population_table", "after", "zip3")}
+    check_whole(request["memory"], table, *beside.values())
     column = request["person"]
     if column is None and (request["person_ids"] is not None or request["missing_persons"] is not None):
         raise ParameterError(f"Whose rows are they? Name the column: {named_option(person='COLUMN')}.")

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.errors import OutputError
+from incrowd.errors import OutputError, ParameterError
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.tables.databases.tables import DatabaseFile, query_of
@@ -36,12 +36,12 @@ from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.column_rules import NONE
 from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.randomness import Randomness
-from incrowd.vocabulary.resources import PROGRAM, Resources
+from incrowd.vocabulary.resources import PROGRAM, Resources, bytes_of
 
 _TEXT = 48 * 10**6  # bytes of text: about half a million rows of a few dozen columns
 _CELLS = 12 * 10**6  # cells of a file with types: the same
 _OF_TEXT = 30  # bytes of memory for each byte of a text that is worked on whole
-_OF_A_CELL = 60  # bytes of memory for each cell of a table that is worked on whole, measured: 43 to 55
+_OF_A_CELL = 120  # bytes of memory for each cell of a table that is worked on whole, measured: 50 to 119
 _OF_A_BYTE = 8  # and for each byte of its values: texts that are all different take most
 _OF_A_WORKBOOK = 8  # bytes of text for each byte of a workbook or a file of SPSS, which are packed
 _LOOKED_AT = 8 << 20  # bytes of a packed text that are unpacked to know its ratio
@@ -56,8 +56,7 @@ def in_blocks(path: Path, form: FileForm, memory: int | None, whole: str = "", t
     table of which something asks for all rows at once: ``whole`` says what, and how many ``times`` it holds them.
     What has to be worked on whole and would not fit is refused, with the limit that would do.
     """
-    kind, compression = ("Parquet", None) if path.is_dir() else check_file(path)
-    need, large = _need(path, kind, compression)
+    kind, compression, need, large = _need(path)
     resources = Resources(memory, program=PROGRAM)
     packed_lines = kind == "JSON Lines" and compression is not None
     if whole or kind not in _IN_PIECES or packed_lines or form.kind not in STREAMED:
@@ -67,18 +66,36 @@ def in_blocks(path: Path, form: FileForm, memory: int | None, whole: str = "", t
     return large or (room is not None and need > room)
 
 
-def _need(path: Path, kind: str, compression: Compression | None) -> tuple[int, bool]:
-    """The memory that a file takes if it is worked on whole, about, and whether it is large anyway."""
+def _need(path: Path) -> tuple[str, Compression | None, int, bool]:
+    """What a file is, the memory that it takes if it is worked on whole, about, and whether it is large anyway."""
+    kind, compression = ("Parquet", None) if path.is_dir() else check_file(path)
     size = path.stat().st_size
     if kind in ("Parquet", "Arrow"):
         files = [path] if path.is_file() else [one for one in path.iterdir() if one.is_file()]
         cells, values = map(sum, zip(*(_declared(one, kind) for one in files), strict=True)) if files else (0, 0)
-        return cells * _OF_A_CELL + values * _OF_A_BYTE, cells > _CELLS or path.is_dir()
+        return kind, compression, cells * _OF_A_CELL + values * _OF_A_BYTE, cells > _CELLS or path.is_dir()
     if kind in _PACKED:
         size *= _OF_A_WORKBOOK
     elif compression is not None:
         size = _unpacked_bytes(path, compression)
-    return size * _OF_TEXT, size > _TEXT
+    return kind, compression, size * _OF_TEXT, size > _TEXT
+
+
+def check_whole(memory: int | str | None, *tables: Any) -> None:
+    """Refuse, before they are read, files that are held whole at the same time and do not fit; frames are held anyway.
+
+    A table of a database says how large it is when it has been read.
+    """
+    if memory is None:
+        return
+    if any(query_of(table) is not None for table in tables):
+        raise ParameterError(
+            "How much memory the rows of a database take is not known before they are read. Leave --memory out, or "
+            "copy the table to a file."
+        )
+    files = [Path(table) for table in tables if isinstance(table, str | Path)]
+    need = sum(_need(file)[2] for file in files)
+    Resources(bytes_of(memory), program=PROGRAM).check_fits(need, 1.0, "What is held as a whole here")
 
 
 def memory_of_cells(cells: int) -> int:

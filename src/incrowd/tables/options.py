@@ -109,10 +109,13 @@ TextReading = Annotated[
         command=Absent("Each of them is an option by itself."),
     ),
 ]
-Memory = Annotated[
-    int | str | None,
-    _beside("How much memory may be used.", example="4GB", more="Large files are worked on in blocks anyway."),
-]
+Memory = Annotated[int | str | None, _beside("The most memory that each process may hold.", example="4GB")]
+
+
+class Limits(TypedDict, total=False):
+    """With what it is done."""
+
+    memory: Memory
 
 
 RecipeFile = Annotated[

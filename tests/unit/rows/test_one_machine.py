@@ -63,7 +63,7 @@ def test_little_memory_makes_files_large(files):
     wide.write_ipc(files / "wide.arrow")
     for ending in ("parquet", "arrow"):
         assert in_blocks(files / f"wide.{ending}", PARQUET, 500 * 10**6)
-        assert not in_blocks(files / f"wide.{ending}", PARQUET, 10**9)
+        assert not in_blocks(files / f"wide.{ending}", PARQUET, 14 * 10**8)
 
 
 def test_rows_count_not_bytes(files):
