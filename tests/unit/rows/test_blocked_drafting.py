@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from incrowd.methods.catalog import METHODS, make_method
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
-from incrowd.rows.blocks.drafting import Drafting
+from incrowd.rows.blocks.drafting import ORIGIN, Drafting
 from incrowd.testing.tables import BlockedEngine
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.requirement import KAnonymity
@@ -55,6 +55,10 @@ def test_blocks_show_what_the_whole_shows(name, data):
 
         class Watched(Drafting):
             """Keeps what the input held in the rows that are drafted."""
+
+            def marked(self, after, block, place):
+                rows = super().marked(after, block, place)
+                return rows.hstack(self.own(block, rows[ORIGIN].to_numpy()))
 
             def drafted(self, rows):
                 own.extend(rows_of(self.originals(rows)))

@@ -114,11 +114,15 @@ class Palette:
         if self.values.dtype != pl.String:
             return self._with_nothing.gather(self.place[forms]).to_arrow(compat_level=pl.CompatLevel.oldest())
         used = np.unique(self.place[occurring])
+        some_show_nothing = (used == len(self.values)).any()
         used = used[used < len(self.values)]
-        words = pa.array(self.values.gather(used).to_list(), pa.string())
-        codes = np.searchsorted(used, self.place).astype(np.int32)[forms]
-        nothing = (self.place == len(self.values))[forms]
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=nothing), words)
+        words = self.values.gather(used).to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.string())
+        small = np.int16 if len(self.values) < 1 << 15 else np.int32  # the same for all pieces
+        codes = pa.py_buffer(np.searchsorted(used, self.place).astype(small)[forms])
+        known = np.packbits((self.place < len(self.values))[forms], bitorder="little") if some_show_nothing else None
+        buffers = [None if known is None else pa.py_buffer(known), codes]  # pa.array would import pandas
+        indices = pa.Array.from_buffers(pa.from_numpy_dtype(small), len(forms), buffers)
+        return pa.DictionaryArray.from_arrays(indices, words)
 
     @cached_property
     def _with_nothing(self) -> pl.Series:
@@ -185,7 +189,7 @@ class Drafting:
         return (self.drafted(frame) for frame in buckets.shuffled())
 
     def marked(self, after: BlockedPopulation, block: EncodedTable, place: int) -> pl.DataFrame:
-        """The rows of a block that are kept: where they come from, what they show, what they have."""
+        """The rows of a block that are kept: where they come from, and what they show."""
         seen = after.seen(block, place)
         kept = seen.kept
         taken: Any = slice(None) if len(kept) == block.height else kept
@@ -193,8 +197,13 @@ class Drafting:
         once = {FORM: forms[self.plan.names[0]]} if self.plan.show and self.plan.names else forms
         columns: dict[str, np.ndarray[Any, Any]] = {ORIGIN: kept.astype(np.int64)}
         columns |= {name if name == FORM else FORM + name: codes[taken] for name, codes in once.items()}
-        columns |= {OWN + name: _small(block[name].codes[taken], block[name].width) for name in self.plan.names}
         return pl.DataFrame(columns)
+
+    def own(self, block: EncodedTable, rows: Positions) -> pl.DataFrame:
+        """What some rows of a block have."""
+        return pl.DataFrame(
+            {OWN + name: _small(block[name].codes[rows], block[name].width) for name in self.plan.names}
+        )
 
     @cached_property
     def palettes(self) -> dict[str, Palette]:

@@ -88,9 +88,11 @@ class PartitionDealing:
 
         for row in cells(batches):
             number = self.blocks.number(row)
-            marked = self.drafting.marked(self.after, self.blocks.block(row), number)
-            beside = unpacked(row["beside"])
-            whole = marked.hstack(beside[marked[ORIGIN].to_numpy()]) if beside.width else marked
+            block, beside = self.blocks.block(row), unpacked(row["beside"])
+            marked = self.drafting.marked(self.after, block, number)
+            kept = marked[ORIGIN].to_numpy()
+            marked = marked.hstack(self.drafting.own(block, kept))
+            whole = marked.hstack(beside[kept]) if beside.width else marked
             places = (KeyedRandomness(self.secrets[number]).words(whole.height) % np.uint64(len(self.keys))).astype(
                 np.intp
             )
@@ -136,9 +138,8 @@ class Leaving:
             block = self.blocks.block(row)
             kept = self.after.seen(block, self.blocks.number(row)).kept
             rows = np.setdiff1d(np.arange(block.height), kept)
-            own = {OWN + name: block[name].codes[rows] for name in self.drafting.plan.names}
-            beside = unpacked(row["beside"])
-            lost = pl.DataFrame(own).hstack(beside[rows]) if beside.width else pl.DataFrame(own)
+            own, beside = self.drafting.own(block, rows), unpacked(row["beside"])
+            lost = own.hstack(beside[rows]) if beside.width else own
             yield pa.record_batch({"answer": [pickle.dumps(self.look(self.drafting.originals(lost)))]})
 
 
