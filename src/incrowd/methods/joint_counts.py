@@ -2,9 +2,9 @@
 
 Counts of single attributes say nothing of which value of the one goes with which of the other within a group. The pair
 with the most information of each other, given group and class and beyond what chance gives so few rows
-(:mod:`incrowd.measures.interaction`), is counted together first; then the next pair, or a third attribute beside two.
-Only combinations that enough people of the table have are ever named, so attributes are counted together only where
-that is nearly everybody.
+(:func:`~incrowd.measures.information.interaction`), is counted together first; then the next pair, or a third
+attribute beside two. Only combinations that enough people of the table have are ever named, so attributes are counted
+together only where that is nearly everybody.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError
-from incrowd.measures.interaction import Interaction, interaction
+from incrowd.measures.information import interaction
 from incrowd.methods.method import Population
 from incrowd.methods.person_records import distinct_persons
 from incrowd.plan.steps import GROUP, AsCounts, Bin, JointCounts, Reasons, Show, Step
@@ -103,8 +103,8 @@ class JointChoice:
         a = np.zeros(len(cells), np.int64)
         for name in first:
             a = a * self.after[name].width + self.after[name].codes
-        found: Interaction = interaction(cells[some], a[some], self.after[second].codes[some].astype(np.int64))
-        return found.bits / max(1, int(some.sum())) if found.bits > CLEAR * found.noise else 0.0
+        adjusted = interaction(cells[some], a[some], self.after[second].codes[some].astype(np.int64))
+        return adjusted.bits / max(1, int(some.sum())) if adjusted.bits > CLEAR * adjusted.noise else 0.0
 
     def _named(self, names: Names) -> JointCounts | None:
         """The combinations that enough people have; None where these are not nearly all rows."""

@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from incrowd.measures.interaction import expected_xlogx, interaction
+from incrowd.measures.information import expected_xlogx, interaction
 
 
 def xlogx(number):

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError, RequirementError, SchemaError, ValuesError
-from incrowd.methods.partitioning import asking
+from incrowd.methods.partitioning import mondrian
 from incrowd.methods.partitioning.dimensions import DIMENSION, RANGE, SET, TREE, positions_of
 from incrowd.methods.partitioning.mondrian import InfoGainMondrian, Mondrian
 from incrowd.plan.steps import Place, Reasons, Show, Spread
@@ -434,7 +434,7 @@ def mixed(seed):
 @pytest.mark.parametrize("method", [InfoGainMondrian(), Mondrian()], ids=["infogain", "median"])
 def test_answers_along_a_dimension_are_those_of_each_cut(method, seed, monkeypatch):
     compared = set()
-    lazily = asking._Node.may_cut
+    lazily = mondrian._Node.may_cut
 
     def both(self, number):
         answer = lazily(self, number)
@@ -448,15 +448,15 @@ def test_answers_along_a_dimension_are_those_of_each_cut(method, seed, monkeypat
         assert answer == self._alone(number)
         return answer
 
-    monkeypatch.setattr(asking._Node, "may_cut", both)
+    monkeypatch.setattr(mondrian._Node, "may_cut", both)
     with_both = method.decide(mixed(seed), REQUIRED, SystemRandomness())
     assert {kind for kind, _ in compared} == {RANGE, SET, TREE} if method.name == "infogain-mondrian" else compared
     assert {answer for _, answer in compared} == {True, False}
-    monkeypatch.setattr(asking._Node, "may_cut", asking._Node._alone)
+    monkeypatch.setattr(mondrian._Node, "may_cut", mondrian._Node._alone)
     assert method.decide(mixed(seed), REQUIRED, SystemRandomness()) == with_both
 
 
 def test_evidence_that_is_too_much_at_once_is_asked_cut_by_cut(monkeypatch):
     usual = InfoGainMondrian().decide(mixed(0), REQUIRED, SystemRandomness())
-    monkeypatch.setattr(asking, "LARGEST", 10)
+    monkeypatch.setattr(mondrian, "LARGEST", 10)
     assert InfoGainMondrian().decide(mixed(0), REQUIRED, SystemRandomness()) == usual
