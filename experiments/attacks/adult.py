@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.attacks.again import Again
 from incrowd.attacks.attack import Finding
 from incrowd.attacks.catalog import ATTACKS
 from incrowd.attacks.run import attack_scene
-from incrowd.attacks.scene import HiddenCells, Promised, Scene
+from incrowd.attacks.scene import Again, HiddenCells, Promised, Scene
 from incrowd.comparisons.datasets.catalog import find_dataset
 from incrowd.comparisons.datasets.load import load
 from incrowd.comparisons.protocol import seed_of

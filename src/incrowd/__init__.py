@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from incrowd.models.pipeline import publish_model
     from incrowd.plan.plan_file import read_plan, write_plan
     from incrowd.plan.release_plan import ReleasePlan
-    from incrowd.recipients.decoding import decode
-    from incrowd.recipients.received import open_release
+    from incrowd.recipients.received import decode, open_release
     from incrowd.releases.recount import verify
     from incrowd.report.outcome import Release
     from incrowd.risk.measuring import measure_risk
@@ -47,7 +46,7 @@ _HOME = {
     "Schema": "vocabulary.schema",
     "attack_release": "attacks.run",
     "compare": "comparisons.run",
-    "decode": "recipients.decoding",
+    "decode": "recipients.received",
     "explain": "api",
     "hide_cells": "hiding.pipeline",
     "inspect": "api",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.attacks.again import Again
+from incrowd.attacks.scene import Again
 from incrowd.errors import IncrowdError
 from incrowd.risk.boxes import read_released
 from incrowd.vocabulary.requirement import KAnonymity

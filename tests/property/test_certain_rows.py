@@ -8,7 +8,7 @@ from itertools import permutations, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.attacks.dealt_rows import certain_rows
+from incrowd.attacks.membership import certain_rows
 from support.examples import drawn
 
 columns = st.lists(st.lists(st.integers(0, 2), min_size=4, max_size=5), min_size=1, max_size=3)

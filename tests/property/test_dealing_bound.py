@@ -13,7 +13,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.attacks.dealt_rows import deal
+from incrowd.attacks.membership import deal
 from support.examples import drawn
 from support.planted import counted, opened
 

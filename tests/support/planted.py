@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.attacks.again import Again
 from incrowd.attacks.opening import AttackRequest, open_scene
-from incrowd.attacks.scene import HiddenCells, Scene
+from incrowd.attacks.scene import Again, HiddenCells, Scene
 from incrowd.attacks.traces import SEEDS
 from incrowd.vocabulary.counts_text import write_counts
 from incrowd.vocabulary.persons import Persons

@@ -106,8 +106,6 @@ def _to_exclude(counts: Ints) -> Ints:
 
 
 def _fewest_at_random(classes: Ints, values: Ints, width: int, generator: np.random.Generator) -> int:
-    from incrowd.risk.boxes import histogram
-
     return int(_to_exclude(histogram(classes, generator.permutation(values), int(classes.max()) + 1, width)).min())
 
 

@@ -34,9 +34,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.attacks.again import Again
 from incrowd.attacks.attack import LEAK, NO_LEAK, Finding, share_interval
-from incrowd.attacks.scene import Scene
+from incrowd.attacks.scene import Again, Scene
 from incrowd.errors import CannotRunError, IncrowdError
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.preferences import INDIFFERENT

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.attacks.again import again_of
-from incrowd.attacks.scene import HiddenCells, Promised, Rows, Scene
+from incrowd.attacks.scene import HiddenCells, Promised, Rows, Scene, again_of
 from incrowd.errors import InputError, SchemaError
 from incrowd.plan.plan_file import read_plan
 from incrowd.plan.release_plan import ReleasePlan

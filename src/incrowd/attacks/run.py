@@ -14,17 +14,18 @@ from incrowd.attacks.catalog import Attack, find_attacks
 from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.options import AttackOptions
 from incrowd.attacks.scene import Scene
-from incrowd.drawing.drawing import Drawing, ink
 from incrowd.drawing.markup import Html, element, text, texts
 from incrowd.drawing.page import bullets, figure, head, page, paragraph, section, standing, table
 from incrowd.drawing.svg import (
     WIDTH,
+    Drawing,
     LegendEntry,
     Point,
     Scale,
     axes,
     even_scale,
     fitted,
+    ink,
     legend,
     path,
     picture,

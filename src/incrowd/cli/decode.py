@@ -38,8 +38,7 @@ def decode(
     """
     import polars as pl
 
-    from incrowd.recipients.decoding import METADATA, decoded_name, decoded_table
-    from incrowd.recipients.received import open_release
+    from incrowd.recipients.received import METADATA, decoded_name, decoded_table, open_release
     from incrowd.rows.one_machine import check_whole
     from incrowd.tables.hierarchies.read import hierarchies_in
     from incrowd.tables.publishing.serialise import write_table

@@ -15,19 +15,20 @@ from incrowd.comparisons.choices import learner_names
 from incrowd.comparisons.recommend import name_of
 from incrowd.comparisons.scores import Measure
 from incrowd.comparisons.summary import Summary, SummaryCell
-from incrowd.drawing.drawing import Drawing, ink, series_style
 from incrowd.drawing.markup import Html, element, text
 from incrowd.drawing.svg import (
     LEFT,
     RIGHT,
     WIDTH,
     ChartBox,
+    Drawing,
     LegendEntry,
     Point,
     Scale,
     chart,
     colour,
     even_scale,
+    ink,
     level,
     line_entry,
     log_scale,
@@ -37,6 +38,7 @@ from incrowd.drawing.svg import (
     plot,
     powers,
     series_entry,
+    series_style,
     words,
 )
 from incrowd.errors import ParameterError

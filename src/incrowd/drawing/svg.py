@@ -1,18 +1,24 @@
 """Drawings as SVG, coloured by the style sheet: shapes, words that fit, scales, axes, legends, bars, files.
 
-Widths of text are those of DejaVu Sans, the widest of the fonts that systems use for pages: what fits there fits.
+Notebooks show a drawing, files keep it, and axes of Matplotlib take it in their own coordinates. Widths of text are
+those of DejaVu Sans, the widest of the fonts that systems use for pages: what fits there fits.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from incrowd.drawing.markup import SCOPE, SERIES, Html, drawing_style, element, join, text
+from incrowd.drawing.markup import PALETTE, SCOPE, SERIES, Html, drawing_style, element, join, text
+from incrowd.drawing.page import figure, page
 from incrowd.drawing.wording import plain
+from incrowd.errors import OutputError
 
 Point = tuple[float, float]
 
@@ -365,3 +371,71 @@ def standalone(drawing: Html, title: str = "") -> str:
     named = words(fitted(title, width - 2 * _MARGIN, strong=True), (0, -12), kind="strong") if title else ""
     drawn = f"{rect(-_MARGIN, top, width, height, 'ground')}{named}{body}"
     return f"{start}{rest}>{element('style', Html(drawing_style(drawn)))}{drawn}\n"
+
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "h", "X")
+"""The marks of the series, in the words of Matplotlib; as :func:`incrowd.drawing.svg.marker` draws them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A chart or a tree, as SVG with its colours, light and dark.
+
+    ``draw`` puts the same on axes of Matplotlib: it uses methods of the axes only, so that nothing is imported here.
+
+    Examples
+    --------
+    >>> from incrowd.drawing.svg import picture
+    >>> Drawing("Nothing", picture("nothing", [], 10, 10), lambda axes: None).svg[:5]
+    '<svg '
+    """
+
+    title: str
+    picture: Html
+    draw: Callable[[Any], None]
+
+    @property
+    def svg(self) -> str:
+        """A document of its own, with everything it needs."""
+        return standalone(self.picture, self.title)
+
+    def save(self, path: str | Path) -> None:
+        """Write it, by the ending of the path, as SVG or as an HTML page; the file is complete or not there."""
+        path = Path(path)
+        if path.suffix.lower() not in (".svg", ".html"):
+            raise OutputError(f"{path.name}: a drawing is written as .svg or .html. For others, draw on axes: ax=.")
+        html = path.suffix.lower() == ".html"
+        text = page(self.title, figure(self.title, self.picture)) if html else self.svg
+        hidden = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            hidden.write_text(text, encoding="utf-8")
+            hidden.replace(path)
+        except OSError as error:
+            raise OutputError(f"{path.name} cannot be written: {error.strerror}.") from None
+        finally:
+            hidden.unlink(missing_ok=True)
+
+    def on(self, axes: Any) -> Any:
+        """Draw on axes of Matplotlib, and give them back."""
+        axes.set_title(self.title)
+        self.draw(axes)
+        return axes
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        return page(self.title, figure(self.title, self.picture), whole=False)
+
+    def __repr__(self) -> str:
+        return f"Drawing of {self.title!r}"
+
+
+def ink(name: str) -> str:
+    """A colour of the palette on light paper, as axes of Matplotlib take it."""
+    return PALETTE[name][0]
+
+
+def series_style(series: int) -> dict[str, Any]:
+    """Colour and mark of a series, as on our own drawings."""
+    return {"color": ink(f"series-{series % SERIES}"), "marker": MARKERS[(series + series // SERIES) % SERIES]}

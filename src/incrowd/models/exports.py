@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.drawing.drawing import Drawing
+from incrowd.drawing.svg import Drawing
 from incrowd.drawing.wording import plain, sentence
 from incrowd.errors import OutputError, ParameterError, RequirementError
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree, filled

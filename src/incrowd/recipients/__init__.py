@@ -16,21 +16,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from incrowd.recipients.decoding import decode
     from incrowd.recipients.learning import CountsNaiveBayes, CountsTree
-    from incrowd.recipients.received import ReceivedRelease, open_release
+    from incrowd.recipients.received import ReceivedRelease, decode, open_release
 
-_HOME = {
-    "CountsNaiveBayes": "learning",
-    "CountsTree": "learning",
-    "ReceivedRelease": "received",
-    "decode": "decoding",
-    "open_release": "received",
-}
 __all__ = ["CountsNaiveBayes", "CountsTree", "ReceivedRelease", "decode", "open_release"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module 'incrowd.recipients' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"incrowd.recipients.{_HOME[name]}"), name)
+    home = "learning" if name.startswith("Counts") else "received"
+    return getattr(importlib.import_module(f"incrowd.recipients.{home}"), name)

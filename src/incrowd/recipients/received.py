@@ -1,8 +1,14 @@
-"""A release that was received: opened, described, decoded, and ready to learn from."""
+"""A release that was received: opened, described, decoded, and ready to learn from.
+
+Decoded, every cell becomes one of the values it stands for: members of sets, values below groups, counted values and
+numbers inside intervals are dealt over the rows of a group at random, several times. What a row then shows need not be
+what its person has: only what the release says of the group is true. The guarantee is not counted on a decoded table.
+"""
 
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,8 +19,9 @@ import numpy as np
 import pyarrow as pa
 
 from incrowd.errors import HeaderError, ParameterError
-from incrowd.recipients.cells import Numbers, number_of
-from incrowd.recipients.dealing import Dealing, Rows, together_with
+from incrowd.recipients.cells import number_of
+from incrowd.recipients.dealing import DEALS, Dealing, Rows, together_with
+from incrowd.recipients.matrix import Attribute
 from incrowd.recipients.opening import OpenedRelease, opened
 from incrowd.recipients.views import AS_THEY_ARE, BY_BOX, BY_VALUE, ReleasedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -23,6 +30,7 @@ from incrowd.vocabulary.schema import ColumnType, Role
 
 if TYPE_CHECKING:
     from incrowd.recipients.encoding import ReleaseClassifier, ReleaseEncoder
+
 
 KINDS = ("released", "decoded")
 _MOST_CUTS = 8  # that are written out
@@ -189,11 +197,6 @@ class ReceivedRelease:
             raise ParameterError("This release has no class to learn: its certificate names no target.")
         return self.target
 
-    @property
-    def weights(self) -> Numbers:
-        """What each released row counts: one."""
-        return np.ones(self.opened.table.num_rows)
-
     def frame(self, kind: str = "decoded", **options: Any) -> Any:
         """All rows as a frame: of the kind that came in; for files of pandas, or of PyArrow where pandas is not there.
 
@@ -207,8 +210,6 @@ class ReceivedRelease:
             raise ParameterError(f"kind must be one of {', '.join(KINDS)}.")
         if kind == "released":
             return self._as_frame(self.opened.table)
-        from incrowd.recipients.decoding import decoded_table
-
         return self._as_frame(decoded_table(self, **options))
 
     def _as_frame(self, table: pa.Table) -> Any:
@@ -222,15 +223,7 @@ class ReceivedRelease:
 
     def plain_frame(self, rows: Rows) -> Any:
         """Plain rows as a frame: words, and numbers."""
-        columns = {}
-        for attribute in rows.attributes:
-            if attribute.categories is None:
-                columns[attribute.name] = pa.array(attribute.values, pa.float64(), from_pandas=True)
-            else:
-                words = pa.array(attribute.categories, pa.string())
-                known = pa.array(attribute.values, pa.int64(), mask=attribute.is_missing)
-                columns[attribute.name] = words.take(known)
-        return self._as_frame(pa.table(columns))
+        return self._as_frame(pa.table({one.name: _column(one, ColumnType.REAL) for one in rows.attributes}))
 
     def encoder(self, for_: Any = None) -> ReleaseEncoder:
         """A scikit-learn transformer, fitted on the release, for new rows as well as for released ones.
@@ -324,3 +317,100 @@ def _fed(column: ReleasedColumn) -> str:
     if column.kind.is_numeric:
         return "numbers, drawn inside intervals" if column.form == "interval" else "numbers"
     return "values; one of a set" if column.form == "values" else "values"
+
+
+WARNING = "decoded from a release: values are dealt at random within groups; carries no guarantee by itself"
+METADATA = {"incrowd.decoded": WARNING}
+
+
+def decode(
+    release: Any,
+    *,
+    certificate: Any = None,
+    groups: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    deals: int = DEALS,
+    weight: str = "weight",
+    seed: int | None = None,
+) -> Any:
+    """A plain table from a release: its rows several times, each time with the values dealt out anew.
+
+    Numbers are drawn inside their interval, by the shape that the release itself shows; where an interval is open, next
+    to the end that is published. Sets, counts and groups become one of their values. What is hidden is missing; a
+    column that is hidden in all rows is left out, with a warning.
+
+    Parameters
+    ----------
+    release, certificate, groups, hierarchies
+        The release, as :func:`incrowd.open_release` takes it.
+    deals
+        How often rows are dealt. One deal adds noise; five stacked ones are nearly as good as the release. A release in
+        which no cell stands for several values is dealt once.
+    weight
+        The name of the column of weights, 1 / deals in every row.
+    seed
+        For a repeatable deal. The deal is the recipient's own; nothing secret depends on it.
+
+    Returns
+    -------
+    frame
+        The kind of frame that came in; for files pandas, or PyArrow where pandas is not installed. It does not carry
+        the guarantee of the release.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import incrowd
+    >>> people = pd.DataFrame({"age": [30, 41, 56, 63] * 25, "ill": ["no", "no", "yes", "yes"] * 25})
+    >>> made = incrowd.release(people, quasi_identifiers=["age"], target="ill", class_sensitive=False, k=10)
+    >>> plain = decode(made.table, certificate=made.certificate, deals=2, seed=1)
+    >>> plain.columns.tolist(), len(plain), float(plain["weight"].sum())
+    (['age', 'ill', 'weight'], 200, 100.0)
+    """
+    received = open_release(release, certificate=certificate, groups=groups, hierarchies=hierarchies)
+    return received.frame("decoded", deals=deals, weight=weight, seed=seed)
+
+
+def decoded_table(
+    release: ReceivedRelease, *, deals: int = DEALS, weight: str = "weight", seed: int | None = None
+) -> pa.Table:
+    """The same for a release that is open, as a table of PyArrow."""
+    table, released = release.opened.table, release.certificate["released_columns"]
+    names = list(dict.fromkeys(column["from"] for column in released))
+    if weight in names:
+        raise HeaderError(f"The release has a column {weight!r} already. Name another for the weights.")
+    shown = [column for column in release.attributes if column.form != "plain"]
+    rows = Dealing(tuple(shown), table, plain=True).dealt(np.random.default_rng(seed), deals)
+    dealt = {column.name: _column(each, column.kind) for column, each in zip(shown, rows.attributes, strict=True)}
+    times = rows.height // table.num_rows if table.num_rows else 1
+    hidden = [name for name, each in dealt.items() if each.null_count == rows.height]
+    if hidden and table.num_rows:
+        message = f"The release hides all of {', '.join(hidden)}; the decoded table leaves such columns out."
+        warnings.warn(message, stacklevel=2)
+    columns = {name: dealt.get(name) or _repeated(table.column(name), times) for name in names if name not in hidden}
+    columns[weight] = pa.array(np.full(rows.height, 1 / times))
+    return pa.table(columns).replace_schema_metadata(METADATA)
+
+
+def _repeated(column: pa.ChunkedArray, times: int) -> pa.ChunkedArray:
+    return pa.chunked_array(column.chunks * times, column.type)
+
+
+def _column(attribute: Attribute, kind: ColumnType) -> pa.Array:
+    """A dealt attribute as a column of its type: whole numbers where all are, days as dates, words."""
+    if attribute.categories is not None:
+        words = pa.array(attribute.categories, pa.string())
+        return words.take(pa.array(attribute.values, pa.int64(), mask=attribute.is_missing))
+    numbers = np.asarray(attribute.values, np.float64)
+    known = numbers[~np.isnan(numbers)]
+    if kind is ColumnType.DATE:
+        days = np.floor(np.nan_to_num(numbers)).astype(np.int32)
+        return pa.array(days, pa.int32(), mask=np.isnan(numbers)).cast(pa.date32())
+    if kind is ColumnType.INTEGER and (known == np.floor(known)).all() and (np.abs(known) < 2**53).all():
+        return pa.array(np.nan_to_num(numbers).astype(np.int64), mask=np.isnan(numbers))
+    return pa.array(numbers, from_pandas=True)
+
+
+def decoded_name(release: Path) -> Path:
+    """Where a decoded table goes if nobody says: its name tells what it is."""
+    return release.with_name(release.name.split(".")[0] + ".decoded.parquet")

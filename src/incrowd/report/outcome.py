@@ -53,7 +53,7 @@ class Release:
 
     def decode(self, **options: Any) -> Any:
         """A plain table, see :func:`incrowd.recipients.decode`; it does not carry the guarantee of the release."""
-        from incrowd.recipients.decoding import decode
+        from incrowd.recipients.received import decode
 
         return decode(self, **options)
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from incrowd.drawing.drawing import Drawing, ink
 from incrowd.drawing.markup import Html
 from incrowd.drawing.page import figure, head, page, paragraph, section
 from incrowd.drawing.svg import (
@@ -20,10 +19,12 @@ from incrowd.drawing.svg import (
     WIDTH,
     Bar,
     BarGroup,
+    Drawing,
     Point,
     Scale,
     bars,
     chart,
+    ink,
     line_entry,
     path,
     picture,

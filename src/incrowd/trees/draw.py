@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from incrowd.drawing.drawing import Drawing, ink
 from incrowd.drawing.markup import SERIES, Html, element, join
 from incrowd.drawing.svg import (
     SMALL,
+    Drawing,
     LegendEntry,
     area_entry,
     colour,
     fitted,
+    ink,
     legend,
     picture,
     rect,

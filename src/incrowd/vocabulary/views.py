@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from incrowd.drawing.drawing import Drawing, ink
 from incrowd.drawing.markup import Html, element, text, texts
 from incrowd.drawing.page import page, standing, table, tiles
-from incrowd.drawing.svg import WIDTH, fitted, picture, rect, words
+from incrowd.drawing.svg import WIDTH, Drawing, fitted, ink, picture, rect, words
 from incrowd.drawing.wording import Tone, counted, listed, sentence
 
 if TYPE_CHECKING:

@@ -11,13 +11,11 @@ import polars as pl
 import pytest
 
 from incrowd.api import release
-from incrowd.attacks.again import Again
 from incrowd.attacks.catalog import ATTACKS
-from incrowd.attacks.dealt_rows import deal
-from incrowd.attacks.membership import _log_likelihood, hits
+from incrowd.attacks.membership import _log_likelihood, deal, hits
 from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.run import attack_release, run_attack
-from incrowd.attacks.scene import Scene
+from incrowd.attacks.scene import Again, Scene
 from incrowd.attacks.two_releases import _difference
 from incrowd.risk.boxes import Released, read_released
 from incrowd.vocabulary.requirement import KAnonymity

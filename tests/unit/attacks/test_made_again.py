@@ -12,10 +12,9 @@ import polars as pl
 import pytest
 
 from incrowd.api import release
-from incrowd.attacks.again import Again
 from incrowd.attacks.minimality import all_releases
 from incrowd.attacks.opening import AttackRequest, open_scene
-from incrowd.attacks.scene import Scene
+from incrowd.attacks.scene import Again, Scene
 from incrowd.errors import InputError, ParameterError
 from incrowd.tables.options import Outputs
 from incrowd.tables.recipe import Recipe

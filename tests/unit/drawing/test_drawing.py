@@ -7,9 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from incrowd.drawing.drawing import Drawing, series_style
 from incrowd.drawing.markup import SERIES
-from incrowd.drawing.svg import picture, words
+from incrowd.drawing.svg import Drawing, picture, series_style, words
 from incrowd.errors import OutputError
 from support.axes import RecordedAxes
 
