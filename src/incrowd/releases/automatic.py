@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from incrowd.comparisons.automatic import choose
-from incrowd.comparisons.choices import Choice, default_methods
+from incrowd.comparisons.automatic import choose, usual_candidates
+from incrowd.comparisons.choices import Choice
 from incrowd.comparisons.persons import RowPersons
 from incrowd.comparisons.subject import Subject
 from incrowd.errors import IncrowdError, ParameterError, named_option
@@ -20,7 +20,7 @@ from incrowd.rows.memory.held import InMemory
 
 
 def with_method(job: Job, held: InMemory) -> Job:
-    """The job with the method and the form that serve the learners best, among those that can do what is asked for."""
+    """The job with the usual method and form, or such as serve the learners clearly better, of those that can do it."""
     recipe, target = job.recipe, held.schema.target
     if target is None:
         raise ParameterError(
@@ -41,8 +41,7 @@ def with_method(job: Job, held: InMemory) -> Job:
 def _able(job: Job, held: InMemory) -> Iterator[tuple[Choice, Job]]:
     """The candidates that can do what is asked for, with the jobs they would be."""
     recipe = job.recipe
-    for name in default_methods(held.schema, form=recipe.form):
-        choice = Choice.of(name).in_form(recipe.form)
+    for choice in usual_candidates(held.schema, recipe.form):
         own = dict(choice.parameters)
         form = own.pop("form", recipe.form)
         single = replace(job, recipe=replace(recipe, method=choice.method, parameters=own, form=form))
