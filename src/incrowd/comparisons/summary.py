@@ -56,10 +56,15 @@ def corrected_t_interval(values: npt.ArrayLike, test_by_train: float, level: flo
     if len(folds) < 2 or not np.isfinite(folds).all():
         raise ParameterError("A spread over folds needs the values of two folds at least, and no missing one.")
     mean = float(folds.mean())
-    variance = (1 / len(folds) + test_by_train) * float(folds.var(ddof=1))
-    width = float(t.isf((1 - level) / 2, len(folds) - 1)) * math.sqrt(variance)
+    width = float(t.isf((1 - level) / 2, len(folds) - 1)) * corrected_error(folds, test_by_train)
     kind = f"t interval over {len(folds)} folds, corrected for shared training rows"
     return ConfidenceInterval(mean, mean - width, mean + width, level, kind)
+
+
+def corrected_error(values: npt.ArrayLike, test_by_train: float) -> float:
+    """The standard error of the mean over folds whose training rows overlap, by Nadeau and Bengio."""
+    folds = np.asarray(values, np.float64).ravel()
+    return math.sqrt((1 / len(folds) + test_by_train) * float(folds.var(ddof=1)))
 
 
 def wilson_interval(accuracy: float, rows: int, level: float = 0.95) -> ConfidenceInterval:

@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from incrowd.comparisons.automatic import MOST_ROWS, choose
-from incrowd.comparisons.choices import Choice, default_methods
+from incrowd.comparisons.automatic import MOST_ROWS, choose, usual_candidates
+from incrowd.comparisons.choices import Choice
 from incrowd.comparisons.persons import RowPersons
 from incrowd.comparisons.subject import Subject
 from incrowd.errors import IncrowdError, ParameterError, named_option
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def with_method(job: Job, held: InMemory | InBlocks) -> Job:
-    """The job with the method and the form that serve the learners best, among those that can do what is asked for.
+    """The job with the usual method and form, or such as serve the learners clearly better, of those that can do it.
 
     Of a table in blocks, rows are drawn; the same request draws the same.
     """
@@ -52,8 +52,7 @@ def with_method(job: Job, held: InMemory | InBlocks) -> Job:
 def _able(job: Job, held: InMemory) -> Iterator[tuple[Choice, Job]]:
     """The candidates that can do what is asked for, with the jobs they would be."""
     recipe = job.recipe
-    for name in default_methods(held.schema, form=recipe.form):
-        choice = Choice.of(name).in_form(recipe.form)
+    for choice in usual_candidates(held.schema, recipe.form):
         own = dict(choice.parameters)
         form = own.pop("form", recipe.form)
         single = replace(job, recipe=replace(recipe, method=choice.method, parameters=own, form=form))

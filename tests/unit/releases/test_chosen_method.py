@@ -38,7 +38,7 @@ def test_what_was_chosen_is_in_the_certificate_without_figures_and_in_a_notice_w
     assert not [one for one in chosen["among"] if "counts" in one or one == "blend"]
     (notice,) = [one for one in made.report.notices if one.code == "method-chosen"]
     assert notice.message.startswith("auto took ")
-    assert "second best" in notice.message
+    assert "; it is the usual choice, and the lead of " in notice.message
     assert notice.message not in json.dumps(made.certificate)
 
 
