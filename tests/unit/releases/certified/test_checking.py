@@ -102,6 +102,7 @@ def test_every_method(method):
     assert list(faults(certified(Path("out.csv")), schema())) == []
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("form", ["counts", "pair"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_release_forms(form, ending):
