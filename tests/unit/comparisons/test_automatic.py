@@ -90,6 +90,7 @@ def test_the_clock_ends_it_and_that_is_said(patients, monkeypatch):
     assert str(later).endswith("so another run may choose otherwise.")
 
 
+@pytest.mark.slow
 def test_the_first_round_is_for_all_and_the_next_for_the_best(patients):
     told = []
     named = candidates("kactus-plus", "mondrian", "infogain-mondrian", "kactus")
