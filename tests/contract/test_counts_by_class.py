@@ -47,6 +47,7 @@ def check_looks(table, plan):
     assert written(table, NAMES, TARGET) == planned(plan)
 
 
+@pytest.mark.each(2)
 @pytest.mark.parametrize("method", ["blend", "infogain-mondrian", "mondrian", "kactus", "kactus-plus"])
 def test_every_method_that_groups_rows_can(method):
     made = released(method=method)
@@ -59,6 +60,7 @@ def test_every_method_that_groups_rows_can(method):
     assert Counter(made.table[TARGET].to_list()) == Counter(PATIENTS[TARGET].to_list())
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(
     "asked",
     [
@@ -76,6 +78,7 @@ def test_they_are_verified_whatever_is_asked_for_beside_them(asked):
     assert made.certificate["counts"]["by_class"] is True
 
 
+@pytest.mark.slow
 def test_the_same_is_asked_again_and_the_same_comes_out_in_memory_and_in_blocks(tmp_path):
     PATIENTS.write_csv(tmp_path / "patients.csv")
     first, again = released(tmp_path / "patients.csv"), released(tmp_path / "patients.csv")
@@ -129,6 +132,7 @@ def age_share(cuts, place):
     return float(np.mean(np.searchsorted(cuts, PATIENTS["age"].to_numpy()) == place))
 
 
+@pytest.mark.slow
 def test_the_attack_makes_the_release_again_by_class():
     made = released(method="blend")
     report = incrowd.attack_release(made, PATIENTS, only=["attribute inference"], seed=1)

@@ -56,6 +56,7 @@ def test_the_same_is_asked_again_and_the_same_comes_out():
     assert all(set(totals(first, name)) <= values for name, values in own.items())
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("method", ["blend", "kactus", "kactus-plus", "mondrian"])
 def test_methods_that_choose_by_chance_choose_alike_under_one_key(method):
     """Other groups would be other draws: many of them add up to exact counts."""
@@ -79,6 +80,7 @@ def test_exact_counts_are_asked_for_and_say_what_they_tell():
         released(bins="small")
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(
     "asked",
     [
@@ -141,6 +143,7 @@ def test_recipients_are_told_that_draws_are_not_recounted(tmp_path):
     assert "counts are drawn from the table" not in exact
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(
     "stated",
     [

@@ -131,6 +131,7 @@ def test_of_too_few_persons_nothing_is_released(engine, name, table):
         attempt(case, persons + 1, engine, make_method(name, {}), seed=3)
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("name", METHODS)
 def test_no_method_sees_the_person_column(name):
     """It is no attribute: whatever it holds, the plan is the same, and names it only among what is not released."""

@@ -59,6 +59,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return Place(tmp_path_factory.mktemp("plugins"))
 
 
+@pytest.mark.slow
 def test_lists_name_the_package_and_say_what_is_broken(place: Place) -> None:
     listed = place.incrowd("methods", "--json")
     packages = {entry["name"]: entry["package"] for entry in json.loads(listed.stdout)}
@@ -107,6 +108,7 @@ def test_their_learner_learns_from_their_method_in_processes_of_its_own(place: P
     assert results["hide-all", "stump"] == results["mondrian", "stump"] == "done"
 
 
+@pytest.mark.slow
 def test_their_hierarchy_and_what_is_refused(place: Place) -> None:
     drafted = place.incrowd("hierarchy", "draft", "people.csv", "--column", "job", "--kind", "initials", "--json")
     assert json.loads(drafted.stdout)["levels"] == [1, 2, 3]

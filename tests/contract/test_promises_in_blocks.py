@@ -18,7 +18,7 @@ from incrowd.rows.blocks import drafting, held
 from incrowd.rows.memory import drafting as settling
 from incrowd.tables.options import Measuring, Outputs, Run
 
-ROWS, BLOCK, K = 900, 128, 4
+ROWS, BLOCK, K = 900, 320, 4
 QUASI_IDENTIFIERS = ["age", "sex", "job"]
 ASKED = {
     "quasi_identifiers": QUASI_IDENTIFIERS,
@@ -85,6 +85,7 @@ KEPT = {
 }
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("required", KEPT)
 def test_what_is_required_of_a_column_holds_in_every_class(folder, table, required):
     name, keeps = KEPT[required]
@@ -134,6 +135,7 @@ def test_rows_of_persons_keep_what_is_required_of_them(folder, table):
     assert done.verdict.sizes.persons.persons == table["patient"].n_unique()
 
 
+@pytest.mark.each(2)
 @pytest.mark.parametrize("require", [None, "t=0.3 on income"])
 def test_blend_parts_rows_at_random(folder, require, monkeypatch):
     from incrowd.methods.blending import blend
@@ -164,6 +166,7 @@ def test_what_looks_at_all_rows_reads_a_folder_whole_or_names_the_memory(folder,
         made(folder, **asked, run=Run(memory="4GB"))
 
 
+@pytest.mark.each(2)
 @pytest.mark.parametrize("persons", [{}, {"person": "patient", "drop": None}])
 def test_risk_is_that_of_the_table_in_memory(folder, table, persons):
     asked = stated(measuring=Measuring(risk=True), **persons)

@@ -131,6 +131,7 @@ WORDS = {
 }
 
 
+@pytest.mark.slow
 @SOME
 @given(st.data())
 def test_every_span_of_a_model_keeps_what_is_required(data):
@@ -258,6 +259,7 @@ def test_distances_by_hierarchy_and_sets_known_together():
     ]
 
 
+@pytest.mark.slow
 def test_accuracy_is_measured_under_the_requirement():
     assert (
         release(

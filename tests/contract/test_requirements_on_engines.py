@@ -197,6 +197,7 @@ def partitions(items):
         yield [[first], *smaller]
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", METHODS)
 @FEW

@@ -33,6 +33,7 @@ def texts(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("before", [False, True])
 @pytest.mark.parametrize("part", ["incrowd.report.html.report_html", "incrowd.plan.plan_file.write_plan"])
 def test_a_part_that_cannot_be_written_keeps_all_from_appearing(tmp_path, monkeypatch, part, before):

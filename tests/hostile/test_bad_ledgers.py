@@ -47,6 +47,7 @@ def entry(book):
     return found
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("damage", ["cut", "empty", "text", "folder"])
 def test_a_damaged_entry_is_never_taken_for_none(people, tmp_path, damage):
     book = tmp_path / "book"
@@ -138,6 +139,7 @@ main()
 """
 
 
+@pytest.mark.each(2)
 @pytest.mark.parametrize(("moment", "entries"), [("opened", 1), ("entered", 2)])
 def test_a_killed_run_leaves_a_book_that_opens(people, tmp_path, moment, entries):
     """Killed by itself, when the book is open and when the entry is in it but not yet the new head."""

@@ -24,6 +24,7 @@ RELEASE = [
 ]
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("name", ["dis", "duckdb", "incrowd"])
 def test_the_verification_runs_nothing_of_the_folder_it_is_started_in(name: str, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")

@@ -53,6 +53,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_what_was_turned_up_stays_mended():
     """In a process of its own, which some of these files have killed."""
     files = sorted(CORPUS.iterdir())

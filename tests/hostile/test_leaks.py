@@ -214,7 +214,7 @@ def test_rows_that_are_left_out_are_left_out_of_the_memory_too(folder):
     assert not search(pickle.dumps(made.table), [b"KANARIE-LOST"])
 
 
-@pytest.mark.each(4)
+@pytest.mark.each(7)
 @pytest.mark.parametrize("method", METHODS)
 def test_the_order_of_rows_tells_nothing(folder, method):
     """Spearman's rho between the place in the release and the place in the input, and between neighbours."""

@@ -11,7 +11,7 @@ from incrowd.errors import IncrowdError, ParameterError, SchemaError, Verificati
 from incrowd.rows.blocks import held
 from incrowd.tables.streams.gathering import PersonNumbers
 
-ROWS, BLOCK, K = 600, 70, 4
+ROWS, BLOCK, K = 600, 150, 4
 QUASI_IDENTIFIERS = ["age", "sex", "job"]
 ASKED = {"quasi_identifiers": QUASI_IDENTIFIERS, "target": "ill", "private": ["line"], "class_sensitive": False}
 METHODS = ("mondrian", "infogain-mondrian", "kactus", "kactus-plus", "tdr", "iack", "blend")
@@ -101,7 +101,7 @@ def test_blocks_that_cut_persons_apart_are_refused(tmp_path, monkeypatch):
     table = table_of(np.arange(ROWS) % 12)
     with pytest.raises(VerificationError, match=r"8-anonymity: smallest of .* persons"):
         incrowd.release(folder_of(table, tmp_path), person="patient", k=8, method="mondrian", **ASKED)
-    assert len(frames) > 5
+    assert len(frames) > 3
     assert sorted(path.name for path in tmp_path.iterdir()) == ["visits"]
 
 

@@ -32,6 +32,7 @@ def released(path: str, to: str, quasi_identifiers=("age", "sex"), **asked) -> N
     release(path, to=to, quasi_identifiers=list(quasi_identifiers), **ASKED, **asked)
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("to", ["out.csv", "out.parquet", "out.arrow"])
 @pytest.mark.parametrize(
     "cells",

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner
 
 from incrowd.cli.main import app
-from incrowd.comparisons import run
+from incrowd.comparisons import choices, run
 from incrowd.comparisons.datasets.invented import make_patients
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +27,8 @@ FENCE = re.compile(r"^```(\w*|\{[\w-]+\})(?: python)?\n(.*?)^```$", re.MULTILINE
 LANGUAGES = ("", "python", "sh", "text", "yaml", "json", "{code-cell}", "{glossary}", "{toctree}")
 FILE = re.compile(r"# ([\w-]+\.yaml)\n")
 """How a block begins that stands for a file of this name."""
+ROWS = {"comparing.md": 400, "ledger.md": 3000}
+"""Of the table of patients, where 1,000 are too many for every method and learner, or too few."""
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 SECTION = re.compile(r"\[[^\]]*\]\(([^)#\s]*)#([^)\s]*)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -64,11 +66,12 @@ def run_commands(source: str) -> None:
 
 @pytest.fixture
 def with_patients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A working directory with a table in it; no trace in the user's home, no crowd of threads, no time to fill."""
-    make_patients(3000).write_csv(tmp_path / "patients.csv")
+    """A working directory with a table in it; no trace in the home, no crowd of threads, no time to fill, one k."""
+    make_patients(1000).write_csv(tmp_path / "patients.csv")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setattr(run, "BUDGET", 0.0)
+    monkeypatch.setattr(choices, "KS", (20,))
     with threadpool_limits(1):
         yield tmp_path
 
@@ -76,8 +79,8 @@ def with_patients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_every_example_runs(page: Path, with_patients: Path) -> None:
-    if page.name == "comparing.md":  # every method, k and learner
-        make_patients(400).write_csv("patients.csv")
+    if page.name in ROWS:
+        make_patients(ROWS[page.name]).write_csv("patients.csv")
     namespace: dict[str, object] = {"__name__": page.stem}
     for language, source, line in blocks(page):
         if language == "python":

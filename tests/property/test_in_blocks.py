@@ -156,7 +156,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_file(tmp_path, name, wr
     found = set()
     for form in ("parquet", "folder"):
         path = put(people(), tmp_path, form)
-        with in_blocks(40):
+        with in_blocks(70):
             release(path, **PEOPLE, method=name, run=Run(seed=3), to=tmp_path / f"{form}.{written}")
         found.add(
             (tmp_path / f"{form}.{written}").read_bytes()
@@ -168,7 +168,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_file(tmp_path, name, wr
 
 def test_another_seed_gives_another_order(tmp_path):
     path = put(people(), tmp_path, "parquet")
-    with in_blocks(40):
+    with in_blocks(70):
         for seed in (3, 4):
             release(path, **PEOPLE, run=Run(seed=seed), to=tmp_path / f"{seed}.csv")
     assert (tmp_path / "3.csv").read_bytes() != (tmp_path / "4.csv").read_bytes()
@@ -178,7 +178,7 @@ def test_rows_are_not_in_the_order_of_the_input(tmp_path):
     rows = 3000
     frame = pl.DataFrame({"age": [i % 7 for i in range(rows)], "place": [f"{i:05d}" for i in range(rows)]})
     path = put(frame, tmp_path, "parquet")
-    with in_blocks(400):
+    with in_blocks(1100):
         made = release(
             path, quasi_identifiers=["age"], method="mondrian", k=5, sensitive=["place"], to=tmp_path / "out.parquet"
         )
@@ -202,7 +202,7 @@ def test_progress_tells_rows_speed_and_time_left(tmp_path):
 def test_accuracy_is_measured_on_a_sample(tmp_path, monkeypatch):
     monkeypatch.setattr("incrowd.releases.accuracy.LARGEST", 120)
     path = put(people(), tmp_path, "parquet")
-    with in_blocks(30):
+    with in_blocks(60):
         made = release(path, **PEOPLE, measuring=Measuring(accuracy=True), to=tmp_path / "out.parquet")
     assert 0 <= made.report.accuracy.after <= 1
 

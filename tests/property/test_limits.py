@@ -85,6 +85,7 @@ def coarseness(steps, name):
     raise AssertionError("nothing is shown")
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize("method", WEIGHING)
 @pytest.mark.parametrize("name", ["a", "b", "c", "word"])
 def test_a_heavy_attribute_is_kept_at_least_as_fine(method, name):
@@ -93,6 +94,7 @@ def test_a_heavy_attribute_is_kept_at_least_as_fine(method, name):
     assert coarseness(heavy, name) <= coarseness(decided(case, method, 10, Preferences()), name)
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("method", WEIGHING)
 def test_weights_change_what_is_kept(method):
     case = look_alikes()

@@ -52,6 +52,7 @@ def test_the_measure_can_be_chosen(incrowd):
     )
 
 
+@pytest.mark.slow
 def test_rows_are_split_by_groups_and_by_time(incrowd):
     few = ("--methods", "mondrian", "-k", "5", "--learners", "nb", "--protocol", "3-fold", "--jobs", "1")
     asked = ("compare", "patients.csv", "--target", "readmitted", *few)
@@ -69,6 +70,7 @@ def test_rows_are_split_by_groups_and_by_time(incrowd):
     )
 
 
+@pytest.mark.slow
 def test_persons_are_split_and_the_split_by_rows_is_called_wrong(incrowd):
     make_visits(150).write_csv("visits.csv")
     few = ("--methods", "mondrian", "-k", "5", "--learners", "nb", "--protocol", "2-fold", "--jobs", "1")

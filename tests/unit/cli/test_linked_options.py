@@ -39,6 +39,7 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_whole_histories(command, clinic):
     words = ("release", "all.csv", "--person", "patient_id", "--keep-link", *ROWS, "--to", "out.csv")
     status, out, err = command(*words)

@@ -30,6 +30,7 @@ def rare_countries(path):
     return counts.filter(pl.col("count") < 12)["country_of_birth"].to_list()
 
 
+@pytest.mark.each(2)
 @pytest.mark.parametrize("form", ["strict", "counts"])
 def test_no_rare_value_is_published(patients, form):
     out, plan = patients.parent / "out.csv", patients.parent / "plan.json"

@@ -60,6 +60,7 @@ def test_a_recipe_names_the_form(tmp_path):
         read_recipe(tmp_path / "r.yaml")
 
 
+@pytest.mark.slow
 def test_requirements_hold_in_every_form(patients):
     folder = patients.parent
     for form in ("strict", "counts", "pair"):

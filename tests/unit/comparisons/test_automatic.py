@@ -148,6 +148,7 @@ def test_the_clock_ends_it_and_that_is_said(patients, monkeypatch):
     assert str(later).endswith("so another run may choose otherwise.")
 
 
+@pytest.mark.slow
 def test_all_are_tried_on_the_same_splits(patients):
     told = []
     named = candidates("kactus-plus", "mondrian", "infogain-mondrian", "kactus")

@@ -118,7 +118,7 @@ def test_more_learners_and_repetitions_run_only_what_is_new(patients, tmp_path, 
     assert {trial.repetition for trial in runs} == {1}
 
 
-@pytest.mark.each(4)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change", [{"seed": 2}, {"feeding": Feeding(sets="draw")}, {"discretize": "train"}, {"protocol": KFold(2)}]
 )
@@ -144,6 +144,7 @@ def test_limits_are_those_of_all_releases(patients, tmp_path, runs):
     )
 
 
+@pytest.mark.slow
 def test_another_table_is_not_taken_for_the_first(patients, tmp_path, runs):
     ask(patients, to=tmp_path)
     del runs[:]
@@ -299,6 +300,7 @@ def test_a_name_that_is_no_file_and_no_data_set_is_explained():
         ask("nowhere.csv")
 
 
+@pytest.mark.slow
 def test_what_is_known_of_a_data_set_is_used(tmp_path, monkeypatch):
     rows = [[f"0{i % 3}", str(i % 7), str(i), "12"[i % 2]] for i in range(60)]
     file = tmp_path / "known.csv"

@@ -115,6 +115,7 @@ def test_what_is_remembered_of_persons_is_not_learned():
     assert own.too_good == pytest.approx(own.by_rows.value - own.by_persons.value)
 
 
+@pytest.mark.slow
 def test_a_published_tree_and_linked_releases_are_compared_by_persons():
     named = ["kadet", "whole-histories", "known-rows(rows=2)", "blend", "tdr"]
     found = ask(methods=named, quasi_identifiers=["sex", "ward"]).to_frame().filter(pl.col("k").is_not_null())

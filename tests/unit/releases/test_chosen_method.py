@@ -28,6 +28,7 @@ def release(**more):
     return incrowd.release(PATIENTS, method="auto", **{**ASKED, "parameters": {"learners": "nb"}, **more})
 
 
+@pytest.mark.slow
 def test_what_was_chosen_is_in_the_certificate_without_figures_and_in_a_notice_with_them():
     made = release(form="strict", at_most={}, run=incrowd.Run(seed=3))
     chosen = made.certificate["method"]["chosen"]

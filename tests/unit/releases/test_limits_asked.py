@@ -125,6 +125,7 @@ def test_a_release_leaves_out_what_it_may(folder):
     assert within.table.height == 90 - within.plan.rows_dropped
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("method", [name for name, entry in METHODS.items() if entry.loses_on_request])
 def test_rows_are_left_out_beside_what_groups_keep_by_themselves(folder, method):
     asked = {"quasi_identifiers": ["job", "age"], "require": ["distinct-l=2 on sex", "alpha=0.9 on sex"]}

@@ -219,6 +219,7 @@ BESIDE = {"quasi_identifiers": ["sex", "ward", "day"], "drop": ["home"], "order"
 DAY = pl.col("day").str.to_date()
 
 
+@pytest.mark.each(2)
 @pytest.mark.parametrize("known", [{}, {"known_rows": 1}], ids=["whole histories", "known rows"])
 def test_an_unchanged_date_beside_days_since_the_first_row_is_refused(known):
     """Days are counted from the first row, and a date two days later tells which day that was."""

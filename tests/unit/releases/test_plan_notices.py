@@ -88,12 +88,14 @@ def codes(**asked):
     return {code for code, _ in notices(frame, **asked)}
 
 
+@pytest.mark.slow
 def test_blend_proposes_larger_groups_and_a_bound_on_purity_will_do():
     assert "small-k" in codes(method="blend", k=10)
     for asked in ({"k": 50}, {"k": 10, "form": "strict"}, {"k": 10, "purest": 0.9}, {"k": 10, "method": "mondrian"}):
         assert "small-k" not in codes(**({"method": "blend"} | asked))
 
 
+@pytest.mark.slow
 def test_a_sensitive_class_needs_more_than_closeness_that_pure_groups_keep():
     """A third of the rows has the rarer class: a group of the other lies 1/3 from the table, beyond t = 0.3."""
     assert "class-may-be-pure" not in codes(class_sensitive=True)
@@ -122,6 +124,7 @@ def test_no_group_tells_a_class_with_more_than_was_asked_for(method):
     assert shares["most"].max() <= 0.75
 
 
+@pytest.mark.each(2)
 @pytest.mark.parametrize("bins", ["fine", "class"])
 def test_no_number_is_counted_in_a_bin_that_few_have(bins):
     frame = pl.DataFrame({"job": ["a"] * 200, "age": [1] * 188 + [99] * 12, "ill": ["n"] * 188 + ["y"] * 12})

@@ -169,6 +169,7 @@ def test_events_of_nobody_known_are_refused_or_left_out():
     assert min(joint(made.table, made.events.table).values()) >= 4
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("kind", ["frame", "csv", "parquet", "numbers"])
 def test_orphans_are_kept_with_a_row_without_values(kind, tmp_path):
     strange = PATIENTS["id"][::15].to_list()
@@ -202,6 +203,7 @@ def test_orphans_whose_keys_are_of_another_kind_are_refused():
 REQUIRED = ["distinct-l=2 on note", "t=0.4 on cost", "alpha=0.9 on note, t=0.45 on cost"]
 
 
+@pytest.mark.each(2)
 @pytest.mark.parametrize("require", REQUIRED)
 def test_more_than_k_is_required_of_either_table(require):
     made = incrowd.release(PATIENTS, with_table=VISITS, require=require, **ASKED)
@@ -216,6 +218,7 @@ def test_more_than_k_is_required_of_either_table(require):
     assert len(pairs) > 5
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize("part", ["distinct-l=2", "entropy-l=1.5", "recursive-l=2 c=2", "alpha=0.8", "t=0.5", "beta=2"])
 def test_where_no_event_can_be_kept_what_is_required_of_them_holds(part):
     patients = pl.DataFrame({"id": list("abcd"), "sex": list("mfmf")})

@@ -76,7 +76,7 @@ def failed(verdict: CertificateVerdict) -> set[str]:
     return {one.name for one in verdict.failed}
 
 
-@pytest.mark.each(3)
+@pytest.mark.each(5)
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_recounted_with_nothing_typed_again(form):
     verdict = verify(made(f"out.{form}"))
@@ -102,6 +102,7 @@ def test_every_method(method):
     assert list(faults(certified(Path("out.csv")), schema())) == []
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("form", ["counts", "pair"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_release_forms(form, ending):
@@ -156,7 +157,7 @@ REQUIREMENTS = [
 ]
 
 
-@pytest.mark.each(4)
+@pytest.mark.each(3)
 @pytest.mark.parametrize("asked", REQUIREMENTS)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_promises_beyond_k(asked, ending):

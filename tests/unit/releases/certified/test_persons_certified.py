@@ -148,6 +148,7 @@ def _other(value):
     return others.get(value, "classes")
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("link", LINKS)
 def test_a_recipient_is_never_told_yes(link, tmp_path):
     made(to=tmp_path / "out.csv", **link)
@@ -182,6 +183,7 @@ def test_two_pseudonyms_in_one_are_seen():
     assert "patient pseudonyms" in {each.name for each in check_release(other, one.certificate).failed}
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("link", LINKS[:3])
 def test_every_number_of_persons_is_held_against_the_rest(link):
     """What a recipient can see of the statements about persons; how they are spelled and lost is the issuer's word."""
