@@ -70,7 +70,7 @@ _ELSEWHERE = {
     "use": ("explain", "transform", "decode"),
 }
 _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in names}
-_BELOW = {"desk": "incrowd.desk.command"}  # in a room that uses this one
+_BELOW = {"desk": "incrowd.desk"}  # in a room that uses this one
 
 
 class CommandsByName(typer.core.TyperGroup):
