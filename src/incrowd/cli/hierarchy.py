@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.options import takes
-from incrowd.cli.shared import READING, File, Json, Replace, print_json, progress
+from incrowd.cli.shared import READING, File, Json, Replace, print_json, progress, write_text
 from incrowd.errors import ParameterError
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.option import part
@@ -47,6 +47,7 @@ def draft(
     """Draft a hierarchy for a column. It lists values of the table: as private as they are."""
     from incrowd.tables.hierarchies.draft import draft_hierarchy, encoded_columns
     from incrowd.tables.hierarchies.forms import format_compact
+    from incrowd.tables.hierarchies.read import hierarchy_text
     from incrowd.tables.publishing.staging import check_target
     from incrowd.tables.reading.read import read
 
@@ -60,7 +61,7 @@ def draft(
         cuts = _edges(edges, columns[0].type == "date")
         hierarchy = draft_hierarchy(columns[0], columns[1] if target else None, kind=kind, bins=bins, edges=cuts)
     if to:
-        _write(hierarchy, to, replace)
+        write_text(to, hierarchy_text(hierarchy, to), replace=replace)
     if json:
         print_json({**_facts(hierarchy, hierarchy.notices), "hierarchy": hierarchy.to_json()})
     elif to:
@@ -133,15 +134,6 @@ def _edges(text: str | None, dates: bool) -> list[float] | None:
     if len(known) < len(numbers):
         raise ParameterError("--edges lists numbers, or dates as YYYY-MM-DD, separated by commas: 20,40,60")
     return known
-
-
-def _write(hierarchy: Hierarchy, to: Path, replace: bool) -> None:
-    from incrowd.tables.hierarchies.read import hierarchy_text
-    from incrowd.tables.publishing.staging import staged
-
-    text = hierarchy_text(hierarchy, to)
-    with staged(to, replace=replace) as hidden:
-        hidden.write_text(text, encoding="utf-8", newline="")
 
 
 def _facts(tree: Hierarchy, notices: tuple[Notice, ...]) -> dict[str, Any]:

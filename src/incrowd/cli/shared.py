@@ -75,6 +75,14 @@ def print_json(data: object) -> None:
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
 
 
+def write_text(path: Path, text: str, *, replace: bool = False) -> None:
+    """Write a file that is there whole, or not at all."""
+    from incrowd.tables.publishing.staging import staged
+
+    with staged(path, replace=replace) as hidden:
+        hidden.write_text(text, encoding="utf-8", newline="")
+
+
 def plugged(kind: str, own: Collection[str], entry_of: Callable[[Any], T]) -> dict[str, T]:
     """What other packages add, by name; what is wrong with the rest is said beside it."""
     from incrowd.optional import usable

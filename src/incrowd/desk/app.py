@@ -173,6 +173,10 @@ class Visit:
         """On to another page."""
         return RedirectResponse(f"/{path}?{urlencode(query)}" if query else f"/{path}", 303)
 
+    def start(self, kind: str, title: str, words: Sequence[str], **about: Any) -> Response:
+        """Put a command in line, and on to the page of its job."""
+        return self.to("job", number=str(self.jobs.start(kind, title, words, **about).number))
+
     def json(self, data: Any) -> Response:
         """An answer for the script of a page."""
         return JSONResponse(data)

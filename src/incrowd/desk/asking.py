@@ -1,4 +1,7 @@
-"""Asks facts of a table, each of a process of its own; answers without cells are kept in the project."""
+"""Asks facts of a table, each of a process of its own; answers without cells are kept in the project.
+
+How such a process is started and ended serves jobs, too.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,11 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from incrowd.desk.project import Project
+from incrowd.desk.project import Project, save_json
 from incrowd.desk.security import RequestError
 
 _PATIENCE = 6.0  # seconds that a page waits; later it says that it waits
@@ -25,7 +29,37 @@ _CELLS = ("preview", "rows", "hierarchy", "explain", "groups")
 _OVERTAKEN = ("alone", "check")
 """Questions that are asked anew while somebody chooses: of one table only the last one is worked on."""
 
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no other
 Answer = dict[str, Any]
+
+
+async def started(
+    project: Project, words: Sequence[str], scratch: Path, out: int, messages: int, **variables: str
+) -> asyncio.subprocess.Process:
+    """A module of incrowd, run in the folder of the project as a process with a group of its own.
+
+    ``words``: the module and what it is told; ``out`` and ``messages``: where its two outputs go.
+    """
+    own = {"INCROWD_ONE_GROUP": "1", "TMPDIR": str(scratch), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", *words),
+        cwd=project.folder,
+        env={**os.environ, **own, **variables},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=out,
+        stderr=messages,
+        start_new_session=True,
+        limit=_MOST_BYTES,
+    )
+
+
+def signal_group(process: asyncio.subprocess.Process, number: int) -> None:
+    """Send a signal to the whole group of a process."""
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
 
 
 class Asker:
@@ -87,9 +121,7 @@ class Asker:
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     def _keep(self, kept: Path, answer: Answer) -> None:
-        part = kept.with_suffix(".part")
-        part.write_text(json.dumps(answer), encoding="utf-8")
-        part.replace(kept)
+        save_json(kept, answer)
         files = sorted(kept.parent.iterdir(), key=lambda one: one.stat().st_mtime, reverse=True)
         for old in files[_MOST_KEPT:]:
             old.unlink(missing_ok=True)
@@ -103,23 +135,12 @@ class Asker:
 
     async def _asked(self, question: Answer) -> Answer:
         async with self._one_by_one:
-            scratch = self.project.private / "incoming"
-            environment = {
-                **os.environ,
-                "INCROWD_ONE_GROUP": "1",
-                "TMPDIR": str(scratch),
-                "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-            }
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "incrowd.desk.facts"),
-                cwd=self.project.folder,
-                env=environment,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                start_new_session=True,
-                limit=_MOST_BYTES,
+            scratch, pipe, nowhere = (
+                self.project.private / "incoming",
+                asyncio.subprocess.PIPE,
+                asyncio.subprocess.DEVNULL,
             )
+            process = await started(self.project, ["incrowd.desk.facts"], scratch, pipe, nowhere)
             try:
                 output, _ = await asyncio.wait_for(process.communicate(json.dumps(question).encode()), _LONGEST)
                 answer = json.loads(output)
@@ -128,7 +149,6 @@ class Asker:
             except ValueError:
                 return {"error": "UnexpectedError", "message": "The table could not be looked at: out of memory?"}
             finally:
-                with contextlib.suppress(OSError):
-                    os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+                signal_group(process, KILL)
                 await process.wait()  # a process that nobody waits for keeps its pipes open
         return answer if isinstance(answer, dict) else {"error": "UnexpectedError", "message": "There is no answer."}

@@ -143,8 +143,7 @@ async def draft_hierarchy(visit: Visit) -> Response:
     words = ["hierarchy", "draft", visit.project.word(visit.table), f"--column={column}", f"--to={file}", "--replace"]
     words += command_words(READING, {one.name: one.text for one in fields(READING, reading)})
     about = {"table": visit.table, "column": column, "file": f"0/{file}"}
-    job = visit.jobs.start("hierarchy", f"Draft a hierarchy of {column}", [*words, "--json"], **about)
-    return visit.to("job", number=str(job.number))
+    return visit.start("hierarchy", f"Draft a hierarchy of {column}", [*words, "--json"], **about)
 
 
 async def save_hierarchy(visit: Visit) -> Response:

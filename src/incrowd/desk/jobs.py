@@ -2,6 +2,10 @@
 
 A job is a folder in the private place of the project: what was asked, its stages, its answer, how it ended. A desk that
 starts reads them again; one that has no end and no process is interrupted, and can be started again.
+
+How long one still takes: a stage that tells how far it is goes on as it began. The others take what they took in the
+last job of this kind, in proportion to the size of the table; before there was one, what they take by the usual method
+on a table of this size.
 """
 
 from __future__ import annotations
@@ -9,18 +13,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
+import re
 import shutil
 import signal
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from incrowd.desk.pace import seconds_left, stages_of, usual_seconds
-from incrowd.desk.project import Project
+from incrowd.desk.asking import KILL, signal_group, started
+from incrowd.desk.project import Project, save_json
 from incrowd.desk.security import RequestError
 from incrowd.tables.publishing.staging import sweep_abandoned
 
@@ -28,10 +31,8 @@ MOST_WAITING = 20
 _MOST_KEPT = 200  # jobs that are remembered
 _BY_SIGNAL = 128  # and more: the exit status of what a signal ended
 _UNWINDING = 0.8  # seconds until a job that was cancelled is killed: two in all, also where the machine is busy
-WAITING, RUNNING, DONE, REFUSED, CANCELLED, INTERRUPTED = (
-    *("waiting", "running", "done", "refused"),
-    *("cancelled", "interrupted"),
-)
+WAITING, RUNNING, DONE = "waiting", "running", "done"
+REFUSED, CANCELLED, INTERRUPTED = "refused", "cancelled", "interrupted"
 LIVE = (WAITING, RUNNING)
 
 
@@ -137,8 +138,7 @@ class JobLine:
         folder.mkdir(mode=0o700)
         about |= {"bytes": self.project.size(str(about.get("table", "")))}
         facts = {"kind": kind, "title": title, "words": list(words), "about": about, "requested_at": time.time()}
-        (folder / "job.part").write_text(json.dumps(facts), encoding="utf-8")
-        (folder / "job.part").replace(folder / "job.json")
+        save_json(folder / "job.json", facts)
         self._forget()
         self._waiting.append(number)
         if self._worker is None or self._worker.done():
@@ -155,15 +155,15 @@ class JobLine:
         """End a job, in less than two seconds, whatever it does."""
         if job.number in self._waiting:
             self._waiting.remove(job.number)
-            _end(job.folder, {"status": 130, "cancelled": True, "at": time.time()})
+            _end(job, 130, cancelled=True)
         elif self._running and self._running[0] == job.number:
             process = self._running[1]
             (job.folder / "cancelled").touch()
-            _signal(process, signal.SIGTERM)
+            signal_group(process, signal.SIGTERM)
             try:
                 await asyncio.wait_for(process.wait(), _UNWINDING)
             except TimeoutError:
-                _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+                signal_group(process, KILL)
                 await process.wait()
 
     async def close(self) -> None:
@@ -182,37 +182,24 @@ class JobLine:
     async def _run(self, job: DeskJob) -> None:
         scratch = job.folder / "scratch"
         scratch.mkdir(mode=0o700, exist_ok=True)
-        environment = {
-            **os.environ,
-            "INCROWD_PROGRESS": str(job.folder / "progress.jsonl"),
-            "INCROWD_ONE_GROUP": "1",
-            "TMPDIR": str(scratch),
-            "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        }
+        progress = job.folder / "progress.jsonl"
         with (job.folder / "answer.json").open("wb") as answer, (job.folder / "messages.txt").open("wb") as messages:
-            command = [sys.executable, "-P", "-m", "incrowd.desk.child", str(job.folder), *job.words]
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                cwd=self.project.folder,
-                env=environment,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=answer,
-                stderr=messages,
-                start_new_session=True,
-            )
+            words = ["incrowd.desk.child", str(job.folder), *job.words]
+            out, told = answer.fileno(), messages.fileno()
+            process = await started(self.project, words, scratch, out, told, INCROWD_PROGRESS=str(progress))
         self._running = job.number, process
         self._waiting.remove(job.number)
         (job.folder / "process.json").write_text(json.dumps({"pid": process.pid, "begun": time.time()}))
         try:
             status = await process.wait()
         finally:
-            _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))  # whoever of the group is left
+            signal_group(process, KILL)  # whoever of the group is left
             shutil.rmtree(scratch, ignore_errors=True)
             self._running = None
         if (job.folder / "cancelled").exists():
-            _end(job.folder, {"status": 130, "cancelled": True, "at": time.time()})
+            _end(job, 130, cancelled=True)
         elif job.ending is None:
-            _end(job.folder, {"status": -abs(status), "at": time.time()})
+            _end(job, -abs(status))
         if status != 0:
             self._tidy(job)
 
@@ -238,18 +225,8 @@ class JobLine:
                 shutil.rmtree(job.folder, ignore_errors=True)
 
 
-def _end(folder: Path, ending: dict[str, Any]) -> None:
-    (folder / "ended.part").write_text(json.dumps(ending), encoding="utf-8")
-    (folder / "ended.part").replace(folder / "ended.json")
-
-
-def _signal(process: asyncio.subprocess.Process, number: int) -> None:
-    """Send a signal to the whole group of a process."""
-    with contextlib.suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, number)
-        else:
-            process.send_signal(number)
+def _end(job: DeskJob, status: int, **facts: Any) -> None:
+    save_json(job.folder / "ended.json", {"status": status, **facts, "at": time.time()})
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
@@ -266,3 +243,104 @@ def _json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
+
+
+STARTING = "starting"
+_USUAL = {
+    STARTING: (1.5, 0.0),
+    "reading": (0.3, 0.2),
+    "encoding": (0.2, 0.1),
+    "deciding": (0.5, 4.5),
+    "applying": (0.0, 0.1),
+    "verifying": (1.5, 0.6),
+    "measuring accuracy": (1.0, 0.5),
+    "measuring risk": (1.0, 0.4),
+}
+"""Seconds of a release by the usual method, at least and for a megabyte: measured on Adult, on one core of a laptop."""
+_MEGABYTE = 1_000_000
+_BEYOND = 0.25  # a stage that takes longer than usual is believed to go on for so much of what it took
+
+
+def stages_of(lines: Sequence[Mapping[str, Any]], begun: float, until: float) -> list[dict[str, Any]]:
+    """Stages in their order: name, how far, the share that is done, seconds so far, and seconds left if it tells them.
+
+    Examples
+    --------
+    >>> lines = [{"stage": "reading", "at": 1.0}, {"stage": "attacking: linkage (2 of 5)", "at": 3.0}]
+    >>> [(one["name"], one["far"], one["share"], one["seconds"]) for one in stages_of(lines, 0.0, 4.0)]
+    [('starting', '', None, 1.0), ('reading', '', None, 2.0), ('attacking', 'linkage (2 of 5)', 0.2, 1.0)]
+    """
+    stages: list[dict[str, Any]] = [{"name": STARTING, "begun": begun, "far": "", "share": None, "left": None}]
+    for line in lines:
+        if "stage" not in line:
+            continue
+        name, _, far = str(line["stage"]).partition(": ")
+        share, left = _share(far or name), None
+        if line.get("total"):
+            name, far = "comparing", f"{line['done']} of {line['total']}"
+            share, left = line["done"] / line["total"], line.get("left")
+        elif not far and share is not None:
+            name, far = "attacking", name
+        if stages[-1]["name"] != name:
+            stages.append({"name": name, "begun": line["at"]})
+        stages[-1] |= {"far": far, "share": share, "left": left}
+    ends = [*(one["begun"] for one in stages[1:]), until]
+    return [{**one, "seconds": max(0.0, end - one["begun"])} for one, end in zip(stages, ends, strict=True)]
+
+
+def _share(words: str) -> float | None:
+    """How much of "12 of 40 rows" is done; of "name (3 of 5)" the third has only begun."""
+    match = re.search(r"(\(?)(\d[\d,]*) of (\d[\d,]*)", words)
+    if match is None:
+        return None
+    done, total = (int(one.replace(",", "")) for one in match.groups()[1:])
+    return (done - bool(match[1])) / total if total else None
+
+
+def usual_seconds(
+    kind: str, size: int | None, earlier: Sequence[Mapping[str, Any]], before: int | None
+) -> dict[str, float]:
+    """What each stage is likely to take for a table of so many bytes, by an earlier job about ``before``."""
+    if earlier:
+        ratio = size / before if size and before else 1.0
+        return {one["name"]: one["seconds"] * (1.0 if one["name"] == STARTING else ratio) for one in earlier}
+    if kind != "release" or not size:
+        return {}
+    return {name: least + more * size / _MEGABYTE for name, (least, more) in _USUAL.items()}
+
+
+def seconds_left(stages: Sequence[Mapping[str, Any]], usual: Mapping[str, float]) -> float | None:
+    """How long a running job still takes; None if nothing tells it.
+
+    Examples
+    --------
+    >>> stages = stages_of([{"stage": "reading: 25 of 100 rows", "at": 1.0}], 0.0, 3.0)
+    >>> seconds_left(stages, {"reading": 4.0, "deciding": 10.0})
+    16.0
+    """
+    now = stages[-1]
+    if now["left"] is not None:
+        own = float(now["left"])
+    elif now["share"]:
+        own = now["seconds"] * (1 - now["share"]) / now["share"]
+    elif now["name"] in usual:
+        own = max(usual[now["name"]] - now["seconds"], _BEYOND * now["seconds"])
+    else:
+        return None
+    begun = {one["name"] for one in stages}
+    return own + sum(seconds for name, seconds in usual.items() if name not in begun)
+
+
+def time_words(seconds: float) -> str:
+    """A time as people say it.
+
+    Examples
+    --------
+    >>> time_words(3), time_words(38), time_words(150), time_words(8000)
+    ('a few seconds', 'about 40 s', 'about 3 min', 'about 2 h')
+    """
+    if seconds < 5:
+        return "a few seconds"
+    if seconds < 90:
+        return f"about {5 * -(-seconds // 5):.0f} s"
+    return f"about {-(-seconds // 60):.0f} min" if seconds < 5400 else f"about {seconds / 3600:.0f} h"

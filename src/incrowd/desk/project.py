@@ -34,7 +34,7 @@ TABLES = (
 PACKED = (".gz", ".zst")
 HIERARCHIES = (".csv", ".txt", ".yaml", ".json")
 _PRIVATE = ".incrowd-desk"
-_OURS = ("releases", "models", "hidden", "comparisons", "risk")  # folders in which commands write
+OURS = ("releases", "models", "hidden", "comparisons", "risk")  # folders in which commands write
 _MOST_FILES, _DEEPEST = 2_000, 3
 _OF_DATABASE = "?table="
 _ORPHANS = 6.0  # seconds that jobs of a killed desk have to end by themselves
@@ -78,7 +78,7 @@ class Project:
             shutil.rmtree(job / "scratch", ignore_errors=True)
         shutil.rmtree(self.private / "incoming", ignore_errors=True)
         (self.private / "incoming").mkdir(mode=0o700)
-        for place in _OURS:
+        for place in OURS:
             if (self.folder / place).is_dir() and not (self.folder / place).is_symlink():
                 sweep_abandoned(self.folder / place)
 
@@ -155,7 +155,7 @@ class Project:
     def tables(self) -> list[str]:
         """References of what looks like a table, those that somebody brought before those that the desk made."""
         files = [one for one in self.files(TABLES) if not one.endswith(".recipe.yaml")]
-        made = [one for one in files if one.startswith(tuple(f"0/{place}/" for place in (*_OURS, "hierarchies")))]
+        made = [one for one in files if one.startswith(tuple(f"0/{place}/" for place in (*OURS, "hierarchies")))]
         return [one for one in files if one not in made] + made
 
     def place(self, kind: str, *, make: bool = True) -> Path:
@@ -243,6 +243,13 @@ class Project:
         except (OSError, ValueError, RecursionError):
             return None
         return data if isinstance(data, dict) else None
+
+
+def save_json(path: Path, data: Any) -> None:
+    """Write a small file of ours, which is there whole or not at all."""
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(data), encoding="utf-8")
+    part.replace(path)
 
 
 def _write_recipe(path: Path, text: str) -> None:

@@ -117,8 +117,7 @@ async def make_key(visit: Visit) -> Response:
     """Make a pair of keys to sign certificates with, in the project."""
     visit.project.place("keys")
     about = {"table": visit.table, "certificate": visit.field("file")}
-    job = visit.jobs.start("keys", "Make a key to sign with", ["keys", "make", SIGNING, "--json"], **about)
-    return visit.to("job", number=str(job.number))
+    return visit.start("keys", "Make a key to sign with", ["keys", "make", SIGNING, "--json"], **about)
 
 
 async def start_release(visit: Visit) -> Response:
@@ -151,8 +150,7 @@ async def start_release(visit: Visit) -> Response:
     words += [f"--ledger={LEDGER}"] * (visit.field("ledger") == "yes" and not second)
     words += [*command_words(options, texts), "--json"]
     about = {"table": visit.table, "folder": folder, "certificate": f"0/{to}.certificate.json", "begun": time.time()}
-    job = visit.jobs.start("release", f"Release {visit.project.label(visit.table)}", words, **about)
-    return visit.to("job", number=str(job.number))
+    return visit.start("release", f"Release {visit.project.label(visit.table)}", words, **about)
 
 
 def _recipe_of_both(visit: Visit, other: str, key: str) -> str:

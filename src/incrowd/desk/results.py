@@ -6,13 +6,14 @@ import glob
 import shlex
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import FileResponse, HTMLResponse, Response
 
 from incrowd.desk.app import Visit, step_to_change
 from incrowd.desk.asking import Answer
-from incrowd.desk.jobs import DONE, LIVE, DeskJob
-from incrowd.desk.pace import time_words
+from incrowd.desk.jobs import DONE, LIVE, DeskJob, time_words
+from incrowd.desk.project import OURS
 from incrowd.desk.releasing import LEDGER, SIGNING, signing_keys
 from incrowd.desk.security import REPORT_CSP, RequestError
 from incrowd.drawing.markup import Html, element, text, texts
@@ -20,8 +21,6 @@ from incrowd.drawing.page import bullets, head, page, pairs, section, standing, 
 from incrowd.drawing.wording import Tone
 from incrowd.errors import IncrowdError
 
-_MADE = ("releases", "models", "hidden", "comparisons", "risk")
-"""Folders of the project whose files are given out; everything else stays where it is."""
 _CERTIFICATE = ".certificate.json"
 
 
@@ -66,21 +65,15 @@ def _next(one: DeskJob, state: str) -> dict[str, str] | None:
         return None
     if one.kind in ("release", "sign") or (one.kind == "keys" and about.get("certificate")):
         words = {"release": "See the result", "sign": "Back to the result", "keys": "Choose it to sign with"}[one.kind]
-        return {"path": "result", "words": words, "query": f"file={_quoted(about['certificate'])}"}
+        return {"path": "result", "words": words, "query": urlencode({"file": about["certificate"]})}
     if one.kind == "demo":
-        return {"path": "data", "words": "Begin with this table", "query": f"table={_quoted(about['table'])}"}
+        return {"path": "data", "words": "Begin with this table", "query": urlencode({"table": about["table"]})}
     if one.kind == "keys":
-        return {"path": "release", "words": "Choose it to sign with", "query": f"table={_quoted(about['table'])}"}
+        return {"path": "release", "words": "Choose it to sign with", "query": urlencode({"table": about["table"]})}
     if one.kind == "hierarchy":
-        keys = "&".join(f"{key}={_quoted(str(about[key]))}" for key in ("table", "column", "file"))
-        return {"path": "hierarchy", "words": "Look at the hierarchy", "query": keys}
+        keys = {key: about[key] for key in ("table", "column", "file")}
+        return {"path": "hierarchy", "words": "Look at the hierarchy", "query": urlencode(keys)}
     return None
-
-
-def _quoted(word: str) -> str:
-    from urllib.parse import quote
-
-    return quote(word, safe="")
 
 
 async def job_state(visit: Visit) -> Response:
@@ -119,19 +112,19 @@ async def again(visit: Visit) -> Response:
 # the result of a release
 
 
-def _certificate(visit: Visit) -> tuple[Path, dict[str, Any]]:
+def _certificate(visit: Visit) -> tuple[Path, Path, dict[str, Any]]:
+    """The file of a certificate, that of its release, and what it says."""
     path = visit.project.locate(visit.field("file"))
     data = visit.project.json_in(path) if path.name.endswith(_CERTIFICATE) else None
     if data is None or "incrowd_certificate" not in data:
         raise RequestError(404, "This is not the certificate of a release.")
-    return path, data
+    return path, path.with_name(path.name.removesuffix(_CERTIFICATE)), data
 
 
 async def result(visit: Visit) -> Response:
     """Verdict, effective k, risk and accuracy before and after, what was hidden where, files."""
-    path, certificate = _certificate(visit)
+    path, release, certificate = _certificate(visit)
     private = path.parent.parent / "private"
-    release = path.with_name(path.name.removesuffix(_CERTIFICATE))
     releases = (one for one in visit.jobs.all() if one.kind == "release")
     made = [one for one in releases if one.about.get("certificate") == visit.field("file")]
     table_ = _table_of(visit, made[0]) if made else ""
@@ -194,13 +187,13 @@ def _signer(certificate: dict[str, Any]) -> str:
 
 async def sign(visit: Visit) -> Response:
     """Sign the certificate of a release, as a job that recounts it first."""
-    path, _ = _certificate(visit)
-    key, release = visit.field("key"), path.with_name(path.name.removesuffix(_CERTIFICATE))
+    _, release, _ = _certificate(visit)
+    key = visit.field("key")
     if key not in signing_keys(visit):
         raise RequestError(400, "Choose a key to sign with. There is none? Make one under “Before you sign”.")
     words = ["keys", "sign", "--json", "--", key, visit.project.word(visit.project.reference(release))]
     about = {"table": visit.table if visit.field("table") else "", "certificate": visit.field("file")}
-    return visit.to("job", number=str(visit.jobs.start("sign", f"Sign {release.name}", words, **about).number))
+    return visit.start("sign", f"Sign {release.name}", words, **about)
 
 
 def _file(visit: Visit, path: Path) -> dict[str, Any]:
@@ -231,8 +224,7 @@ def _attributes(certificate: dict[str, Any]) -> list[dict[str, Any]]:
 
 async def attack(visit: Visit) -> Response:
     """Attack the release, as a job."""
-    path, _ = _certificate(visit)
-    release = path.with_name(path.name.removesuffix(_CERTIFICATE))
+    path, release, _ = _certificate(visit)
     private = path.parent.parent / "private"
     if path.parent.name != "recipient" or not private.is_dir():
         raise RequestError(409, "Only a release that this desk made can be attacked here. Use incrowd attack.")
@@ -241,8 +233,7 @@ async def attack(visit: Visit) -> Response:
     report = visit.project.word(visit.project.reference(private / "report.html")).replace("report.html", "attacks.html")
     words += [f"--report={report}", "--replace", "--json"]
     words += [f"--plan={report.replace('attacks.html', 'plan.json')}"] if (private / "plan.json").is_file() else []
-    started = visit.jobs.start("attack", f"Attack {release.name}", words, table=visit.table, file=visit.field("file"))
-    return visit.to("job", number=str(started.number))
+    return visit.start("attack", f"Attack {release.name}", words, table=visit.table, file=visit.field("file"))
 
 
 # files
@@ -250,7 +241,7 @@ async def attack(visit: Visit) -> Response:
 
 def _given_out(visit: Visit) -> Path:
     path = visit.project.locate(visit.field("file"))
-    allowed = [visit.project.folder / one for one in _MADE]
+    allowed = [visit.project.folder / one for one in OURS]  # everything else stays where it is
     if not (path == _public_key(visit) or any(path.is_relative_to(one) for one in allowed)):
         raise RequestError(403, "The desk gives out only what it made.")
     return path
@@ -282,10 +273,11 @@ async def drawing(visit: Visit) -> Response:
 
 async def recipient_page(visit: Visit) -> Response:
     """The page that goes with a release: what it is, what it promises, how to use and to check it."""
-    path, certificate = _certificate(visit)
-    name = path.name.removesuffix(_CERTIFICATE)
+    _, release, certificate = _certificate(visit)
     headers = {"content-disposition": 'attachment; filename="you-received-a-release.html"'}
-    return HTMLResponse(received_page(name, certificate), headers={**headers, "content-security-policy": REPORT_CSP})
+    return HTMLResponse(
+        received_page(release.name, certificate), headers={**headers, "content-security-policy": REPORT_CSP}
+    )
 
 
 def received_page(name: str, certificate: dict[str, Any]) -> str:
@@ -359,8 +351,7 @@ async def withdraw(visit: Visit) -> Response:
     if not number.isdecimal() or len(number) > 9:
         raise RequestError(400, "There is no such release.")
     visit.project.place(LEDGER, make=False)
-    job_ = visit.jobs.start("ledger", f"Withdraw release {number}", ["ledger", "withdraw", LEDGER, number])
-    return visit.to("job", number=str(job_.number))
+    return visit.start("ledger", f"Withdraw release {number}", ["ledger", "withdraw", LEDGER, number])
 
 
 PAGES = {

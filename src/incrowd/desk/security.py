@@ -13,7 +13,6 @@ import os
 import secrets
 from collections.abc import Awaitable, Callable
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.responses import PlainTextResponse, RedirectResponse
@@ -219,8 +218,3 @@ def parse_form(body: bytes, gate: Gate) -> dict[str, list[str]]:
     if not gate.is_ours(fields.pop("csrf", [""])[0]):
         raise RequestError(403, NOT_OURS)
     return fields
-
-
-def plain(value: Any) -> str:
-    """A value as one line, for a header."""
-    return "".join(letter for letter in str(value) if letter.isprintable())

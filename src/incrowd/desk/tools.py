@@ -135,10 +135,8 @@ def _page(tool: Tool) -> tuple[Handler, Handler]:
         if tool.folder:
             folder = about["folder"] = visit.project.new_folder(tool.folder, visit.table)
             words += [f"--{option}={folder}/{file}" for option, file in tool.outputs]
-        job = visit.jobs.start(
-            tool.name, f"{tool.title}: {visit.project.label(visit.table)}", [*words, "--json"], **about
-        )
-        return visit.to("job", number=str(job.number))
+        title = f"{tool.title}: {visit.project.label(visit.table)}"
+        return visit.start(tool.name, title, [*words, "--json"], **about)
 
     return show, start
 
@@ -190,8 +188,7 @@ async def start_compare(visit: Visit) -> Response:
     words = ["compare", visit.project.word(visit.table), f"--recipe={visit.project.recipe_word(visit.table)}"]
     words += [f"--methods={','.join(methods)}", "-k", ks.replace(" ", ""), f"--learners={learners}", f"--to={folder}"]
     about = {"table": visit.table, "folder": folder}
-    job = visit.jobs.start("compare", f"Compare on {visit.project.label(visit.table)}", [*words, "--json"], **about)
-    return visit.to("job", number=str(job.number))
+    return visit.start("compare", f"Compare on {visit.project.label(visit.table)}", [*words, "--json"], **about)
 
 
 # hide cells
@@ -246,8 +243,7 @@ async def start_hide(visit: Visit) -> Response:
         words += [f"--to={folder}/{ending}.csv", f"--report={folder}/report.html"]
     else:
         words.append("--dry-run")
-    job = visit.jobs.start("hide", f"Hide cells of {visit.project.label(visit.table)}", [*words, "--json"], **about)
-    return visit.to("job", number=str(job.number))
+    return visit.start("hide", f"Hide cells of {visit.project.label(visit.table)}", [*words, "--json"], **about)
 
 
 PAGES: dict[tuple[str, str], Handler] = {

@@ -15,7 +15,7 @@ from incrowd.api import release
 from incrowd.attacks.catalog import ATTACKS, find_attacks
 from incrowd.attacks.opening import AttackRequest, open_scene
 from incrowd.attacks.run import attack_release, report_page
-from incrowd.cli.attack import attack
+from incrowd.cli.trust import attack
 from incrowd.errors import IncrowdError, ParameterError, SchemaError
 from incrowd.tables.options import Outputs, Run
 from incrowd.trees.c45 import C45
@@ -193,5 +193,5 @@ def test_importing_the_command_is_cheap() -> None:
     import subprocess
     import sys
 
-    code = "import sys, incrowd.cli.attack; print([m for m in ('numpy', 'polars', 'sklearn') if m in sys.modules])"
+    code = "import sys, incrowd.cli.trust; print([m for m in ('numpy', 'polars', 'sklearn') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

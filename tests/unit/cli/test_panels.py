@@ -6,8 +6,7 @@ from typer import Context
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from incrowd.cli.main import COMMANDS, app
-from incrowd.cli.panels import PANELS
+from incrowd.cli.main import COMMANDS, PANELS, app
 
 
 def test_each_line_of_the_help_is_the_first_paragraph_of_the_command():

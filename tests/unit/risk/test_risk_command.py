@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from incrowd.cli.risk import print_risk, risk
+from incrowd.cli.trust import print_risk, risk
 from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import IncrowdError
 from incrowd.risk.charts import risk_html

@@ -1,4 +1,4 @@
-"""``incrowd attack``: how far does an attacker come with a release?"""
+"""``incrowd attack``: how far an attacker comes with a release. ``incrowd risk``: who can be found in a table."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ import typer
 
 from incrowd.attacks.options import ATTACK, AttackOptions
 from incrowd.cli.options import names, takes
-from incrowd.cli.shared import Json, Replace, enough_memory, plugged, print_json, progress
+from incrowd.cli.shared import File, Json, Replace, enough_memory, plugged, print_json, progress, write_text
 from incrowd.errors import ParameterError
+from incrowd.risk.options import RISK, RiskOptions
 from incrowd.tables.options import Reading
 from incrowd.vocabulary.option import part
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
     from incrowd.attacks.attack import Finding
     from incrowd.attacks.run import AttackReport
+    from incrowd.risk.assessment import Risk
+    from incrowd.risk.telling import RiskTable
 
 FIRST_ROW = 1
 
@@ -49,7 +55,7 @@ def attack(
         return
     if release is None or original is None:
         raise ParameterError("State what to attack and what it was made from: incrowd attack RELEASE --original FILE.")
-    from incrowd.attacks.run import attack_release
+    from incrowd.attacks.run import attack_release, report_page
     from incrowd.tables.publishing.staging import check_target
 
     if report is not None:
@@ -62,21 +68,13 @@ def attack(
             release, enough_memory(original), only=chosen, progress=show, **part(AttackOptions, options)
         )
     if report is not None:
-        _write(attack_report, release, report, replace)
+        write_text(report, report_page(attack_report, release.name), replace=replace)
     if json:
         print_json(attack_report.to_json())
     else:
         _print(attack_report)
     ran = any(finding.measured is not None for finding in attack_report.findings)
     raise typer.Exit(1 if attack_report.leaks else 0 if ran else 2)
-
-
-def _write(attacks: AttackReport, release: Path, to: Path, replace: bool) -> None:
-    from incrowd.attacks.run import report_page
-    from incrowd.tables.publishing.staging import staged
-
-    with staged(to, replace=replace) as hidden:
-        hidden.write_text(report_page(attacks, release.name), encoding="utf-8")
 
 
 def _list(json: bool) -> None:
@@ -123,3 +121,74 @@ def _numbers(finding: Finding) -> tuple[str, str, str]:
     if finding.interval is not None:
         measured += f" ({' to '.join(f'{end:.2g}' for end in finding.interval)})"
     return measured, control, goal
+
+
+@takes(RISK)
+def risk(
+    file: File,
+    *,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the whole as an HTML page there.")] = None,
+    replace: Replace = False,
+    json: Json = False,
+    **options: Any,
+) -> None:
+    """Measure the risk of any table: re-identification, uniques, Safe Harbor, the three risks of WP216.
+
+    Everything is counted on all rows; a missing value is a value. A release is measured by the classes it shows. No
+    cell value is told. What cannot be measured is said to be so.
+    """
+    from incrowd.risk.charts import risk_html
+    from incrowd.risk.measuring import measure_risk as measure
+    from incrowd.tables.publishing.staging import check_target
+
+    tables = [enough_memory(options[name]) for name in ("population_table", "after") if options[name]]
+    if report:
+        check_target(report, (file, *tables, *([options["zip3"]] if options["zip3"] else [])), replace=replace)
+    with progress(json) as show:
+        show("measuring")
+        measured = measure(file, **part(RiskOptions, options))
+    if report:
+        write_text(report, risk_html(measured), replace=replace)
+    if json:
+        print_json(measured.to_json())
+        return
+    from rich.console import Console
+
+    print_risk(measured, Console())
+    if report:
+        typer.echo(f"\nwritten report: {report}")
+
+
+def print_risk(risk: Risk, console: Console) -> None:
+    """Print every part with its table."""
+    from rich.text import Text
+
+    from incrowd.drawing.wording import plain
+    from incrowd.risk.telling import headline, parts_of
+
+    console.print(Text(plain(headline(risk)), style="bold"))
+    for section in parts_of(risk):
+        console.print()
+        console.print(Text(plain(section.title), style="bold"))
+        for sentence in section.sentences:
+            console.print(Text(plain(sentence)))
+        if section.table:
+            console.print(_rich_table(section.table))
+        for aside in section.asides:
+            console.print(Text(plain(aside), style="dim"))
+
+
+def _rich_table(table: RiskTable) -> RichTable:
+    from rich.table import Table as Shown
+    from rich.text import Text
+
+    from incrowd.drawing.wording import plain
+    from incrowd.risk.telling import CONDITION
+
+    shown = Shown(box=None, pad_edge=False, header_style="dim")
+    for place, head in enumerate(table.header):
+        words = place < table.words or head == CONDITION
+        shown.add_column(Text(plain(head)), justify="left" if words else "right", overflow="fold")
+    for row in table.rows:
+        shown.add_row(*(Text(plain(cell)) for cell in row))
+    return shown
