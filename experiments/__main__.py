@@ -151,7 +151,7 @@ def frontier(page: Page, data: Data = None, rows: Annotated[int, typer.Option(he
 
 @app.command()
 def auto(page: Page, keep: Annotated[Path, KEPT], data: Data = None) -> None:
-    """Measure how well --method auto chooses on ten tables: a page."""
+    """Measure how well --method auto chooses on fifteen tables: a page."""
     write_auto(page, keep, data, _tell)
     typer.echo(f"written {page}")
 

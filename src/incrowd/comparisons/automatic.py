@@ -59,8 +59,8 @@ class Lead:
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is more than one standard error."""
-        return self.value > self.error
+        """Whether it is more than one standard error, and more than the last digit of a float."""
+        return self.value > self.error + 1e-9
 
 
 def best_lead(values: Mapping[str, Sequence[float]], test_by_train: float) -> Lead | None:

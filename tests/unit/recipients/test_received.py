@@ -363,6 +363,23 @@ def test_neighbours_are_rows_however_often_those_are_dealt():
     assert model.estimator_.n_samples_fit_ == 4 * len(received.X)
 
 
+@pytest.mark.parametrize(
+    ("learner", "before", "after"),
+    [
+        (DecisionTreeClassifier(), (1, 2), (4, 8)),
+        (DecisionTreeClassifier(min_samples_leaf=0.1, min_samples_split=5), (0.1, 5), (0.1, 20)),
+        (HistGradientBoostingClassifier(max_iter=2), (20,), (80,)),
+    ],
+)
+def test_a_leaf_holds_as_many_rows_however_often_those_are_dealt(learner, before, after):
+    received = incrowd.open_release(made("kactus-plus", "counts", "bins"))
+    names = ("min_samples_leaf", "min_samples_split")[: len(after)]
+    for deals, wanted in ((4, after), (1, before)):
+        fitted = received.classifier(learner, deals=deals).estimator_
+        assert tuple(getattr(fitted, name) for name in names) == wanted
+    assert tuple(getattr(learner, name) for name in names) == before
+
+
 def test_rows_without_a_class_are_a_class_of_their_own():
     people = pd.DataFrame({"age": [30, 41, 56, 63] * 25, "ill": ["no", "no", "yes", None] * 25})
     release = incrowd.release(people, quasi_identifiers=["age"], target="ill", class_sensitive=False, k=10)
