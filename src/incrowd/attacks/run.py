@@ -171,9 +171,10 @@ def attack_release(
     """
     tell = progress or (lambda _: None)
     tell("reading")
-    memory, earlier = options.pop("memory", None), options.get("earlier") or ()
-    check_whole(memory, release, original, *(options.get(name) for name in ("control", "population")), *earlier)
-    return attack_scene(open_scene(AttackRequest(release, original, **options)), only, progress)
+    known: dict[str, Any] = {**options}
+    beside = (known.get("control"), known.get("population"), *(known.get("earlier") or ()))
+    check_whole(known.pop("memory", None), release, original, *beside)
+    return attack_scene(open_scene(AttackRequest(release, original, **known)), only, progress)
 
 
 MARKS = {LEAK: "✗", NO_LEAK: "✓", NOT_RUN: "?"}
