@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from support.covering import in_turn
+
 pytestmark = pytest.mark.slow
 
 TOLERANCE = 1.05
@@ -152,3 +154,76 @@ def test_a_flood_in_a_small_file_is_refused(tmp_path, command):
     assert status == 2
     assert "200 times its size" in printed or "a line is longer than" in printed
     assert largest <= size("500MB")
+
+
+KNOWN = tuple("abcdefghijk")
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """A folder with a table that takes nearly all that 1 GB leaves to rows if it is held whole, and more as text."""
+    rows, draw, folder = 380_000, np.random.default_rng(0), tmp_path_factory.mktemp("people")
+    sizes = [70, 8, 16, 7, 14, 6, 5, 2, 90, 40, 2_000]
+    columns = {name: draw.integers(0, size, rows) for name, size in zip(KNOWN, sizes, strict=True)}
+    words = {name: pl.Series(columns[name]).cast(pl.String).str.zfill(9) for name in KNOWN[1:8]}
+    frame = pl.DataFrame({**columns, **words, "ill": draw.choice(["n", "y"], rows)})
+    frame.write_parquet(folder / "t.parquet")
+    frame.write_csv(folder / "t.csv")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("method", "form"),
+    in_turn(("kactus-plus", "kactus", "mondrian", "tdr", "iack", "blend"), ("parquet", "csv")),
+)
+def test_every_method_keeps_to_a_gigabyte_whole_or_in_blocks(people, tmp_path, method, form):
+    asked = ["-q", ",".join(KNOWN), "--target", "ill", "-k", 50, "--class-sensitive", "no", "--method", method]
+    to = ["--to", tmp_path / f"out.{form}", "--memory", "1GB"]
+    status, largest, printed = run(tmp_path, "release", people / f"t.{form}", *asked, *to)
+    assert status == 0, printed
+    assert largest <= TOLERANCE * size("1GB")
+
+
+HOLDING = {
+    "risk": ("-q", ",".join(KNOWN), "--sensitive", "ill"),
+    "model": ("--public", ",".join(KNOWN), "--target", "ill", "-k", "50", "--to", "out.json"),
+    "compare": ("-q", ",".join(KNOWN), "--target", "ill", "--methods", "kactus", "--learners", "nb", "-k", "50"),
+    "inspect": (),
+    "hide": ("--cell", "17:b", "--to", "out.parquet"),
+    "verify": ("-q", ",".join(KNOWN), "-k", "2"),
+}
+
+
+@pytest.mark.parametrize("command", HOLDING)
+def test_commands_keep_to_a_gigabyte(people, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    status, largest, printed = run(tmp_path, command, people / "t.parquet", *HOLDING[command], "--memory", "1GB")
+    assert status == (command == "verify"), printed  # nearly every row is alone
+    assert largest <= TOLERANCE * size("1GB")
+
+
+@pytest.mark.parametrize("command", ["risk", "model", "compare", "inspect"])
+def test_what_a_command_cannot_hold_is_refused_before_it_is_read(people, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    status, largest, printed = run(tmp_path, command, people / "t.csv", *HOLDING[command], "--memory", "1GB")
+    assert status == 2
+    assert size(re.search(r"Use --memory ([0-9.]+[MG]B)", printed)[1]) > size("1GB")
+    assert largest < size("500MB")
+    assert [path.name for path in tmp_path.iterdir() if path.name not in ("printed", "config")] == []
+
+
+def test_a_release_is_attacked_opened_and_its_plan_applied_within_the_memory(people, tmp_path):
+    half = tmp_path / "t.parquet"
+    pl.read_parquet(people / "t.parquet").head(190_000).write_parquet(half)
+    asked = ["-q", ",".join(KNOWN), "--target", "ill", "-k", 50, "--class-sensitive", "no", "--plan", tmp_path / "plan"]
+    status, _, printed = run(tmp_path, "release", half, *asked, "--to", tmp_path / "out.parquet", "--memory", "1GB")
+    assert status == 0, printed
+    commands = {
+        "attack": (tmp_path / "out.parquet", "--original", half),
+        "decode": (tmp_path / "out.parquet", "--deals", 1, "--to", tmp_path / "plain.parquet"),
+        "transform": (tmp_path / "plan", half, "--to", tmp_path / "shown.parquet"),
+    }
+    for command, arguments in commands.items():
+        status, largest, printed = run(tmp_path, command, *arguments, "--memory", "1GB")
+        assert status in (0, 1), printed
+        assert largest <= TOLERANCE * size("1GB"), command

@@ -188,7 +188,8 @@ def test_nine_rows_of_ten_in_one_file_make_no_block_and_no_piece_larger(
 
     monkeypatch.setattr(held, "stored", listed)
     table = str(folder) if opened == "by tasks" else session.read.parquet(str(folder))
-    recipe = with_roles(Recipe(k=5), quasi_identifiers=["age", "job"], target=["ill"])
+    kept = Recipe(k=5, columns={"note": {"role": "other"}})
+    recipe = with_roles(kept, quasi_identifiers=["age", "job"], target=["ill"])
     made = spark_release(table, tmp_path / "out", recipe, block_rows=most)
     assert made.verdict.passed
     assert sum(blocks) == sum(sizes)

@@ -172,10 +172,10 @@ def attack_release(
     """
     tell = progress or (lambda _: None)
     tell("reading")
-    stated: dict[str, Any] = dict(options)
-    beside = (stated.get(name) for name in ("control", "population"))
-    check_whole(stated.pop("memory", None), release, original, *beside, *(stated.get("earlier") or ()))
-    return attack_scene(open_scene(AttackRequest(release, original, **stated)), only, progress)
+    known: dict[str, Any] = {**options}
+    beside = (known.get("control"), known.get("population"), *(known.get("earlier") or ()))
+    check_whole(known.pop("memory", None), release, original, *beside)
+    return attack_scene(open_scene(AttackRequest(release, original, **known)), only, progress)
 
 
 MARKS = {LEAK: "✗", NO_LEAK: "✓", NOT_RUN: "?"}

@@ -24,7 +24,7 @@ from incrowd.tables.options import Reading
 from incrowd.tables.publishing.serialise import safe_name
 from incrowd.tables.reading.read import read_release
 from incrowd.vocabulary.persons import Persons
-from incrowd.vocabulary.resources import Resources
+from incrowd.vocabulary.resources import PROGRAM, Resources
 
 if TYPE_CHECKING:
     from incrowd.report.attack_facts import AttackFacts
@@ -47,27 +47,27 @@ class Measured:
 
 
 def check_measurable(job: Job, held: Held) -> None:
-    """Refuse, before any work is done, what is measured in memory only."""
-    if held.source is not None:
-        return
-    if job.measuring.risk:
-        _check_counted_whole(held)
+    """Refuse, before any work is done, what is measured on all rows at once and does not fit."""
+    if (job.measuring.risk or job.measuring.attacks) and (held.source is None or job.memory is not None):
+        _check_counted_whole(job, held)
 
 
-def _check_counted_whole(held: Held) -> None:
+def _check_counted_whole(job: Job, held: Held) -> None:
     """Refuse to count on all rows at once what does not fit, before any work is done."""
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
-    limits = held.resources or Resources()
+    limits = held.resources or Resources(job.memory, program=PROGRAM)
     limits = limits if limits.memory is not None else replace(limits, memory=physical)
-    limits.check_fits(
-        memory_of_cells(2 * held.rows * len(held.schema.names)), 1.0, "Risk, counted on all rows at once,"
-    )
+    cells = held.rows * len(held.schema.names)
+    cells *= 1 if held.source is None else 2  # those of the release, and those that it is made of
+    limits.check_fits(memory_of_cells(cells), 1.0, "What is measured on all rows at once")
 
 
-def _fits(held: Held) -> bool:
+def _fits(job: Job, held: Held) -> bool:
     """Whether what is counted on all rows at once may be counted, where nobody asked for it."""
+    if held.source is not None and job.memory is None:
+        return True
     try:
-        _check_counted_whole(held)
+        _check_counted_whole(job, held)
     except ParameterError:
         return False
     return True
@@ -85,8 +85,9 @@ def measure(job: Job, held: Held, plan: ReleasePlan, draft: Unverified, source: 
             accuracy = measure_accuracy(whole or held.sample(LARGEST), held.schema, job.recipe)
     if job.on_spark or job.pair:
         return Measured(accuracy, notices=tuple(notices))
-    wanted = job.measuring.risk or (job.measuring.risk is None and job.outputs.report is not None)
-    if held.source is None and not (job.measuring.risk or (wanted and _fits(held))):
+    unasked = job.measuring.risk is None and job.outputs.report is not None
+    wanted = job.measuring.risk or (unasked and _fits(job, held))
+    if held.source is None and not wanted:
         return Measured(accuracy, notices=tuple(notices))
     table = (held.source or held.sample(held.rows)).frame
     released = _released(job, plan, draft.files[0]) if wanted or job.measuring.attacks else None

@@ -22,7 +22,7 @@ from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Link, Step
 from incrowd.releases.certified.consistency import check_issued, check_written
 from incrowd.releases.issuing import describe, keyed_entries, notices_asked, notices_of_class
-from incrowd.releases.job import Job, Targets
+from incrowd.releases.job import Job, Targets, has_counts
 from incrowd.releases.measured import check_measurable
 from incrowd.releases.verification_request import request_of
 from incrowd.report.certificate import owner_key
@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from incrowd.rows.held import Held, Unverified
 
 SCRATCH = "scratch"
+_OF_A_COUNT = 120
+"""Bytes of memory that the verification takes for each cell that goes into counts, measured."""
 _DRAWS = (lambda source: source.words(8), lambda source: permutation(32, source))
 
 
@@ -279,6 +281,9 @@ def possible(job: Job, held: Held) -> Iterator[Notice]:
     Where persons may have several rows, whoever decides counts them, and refuses by that.
     """
     requirement, schema = job.recipe.requirement, held.schema
+    if has_counts(job.recipe):
+        need = _OF_A_COUNT * held.rows * len(schema.quasi_identifiers)
+        Resources(job.memory, program=PROGRAM).check_fits(need, 1.0, "To recount counts of all rows")
     requirement.sets(schema.quasi_identifiers)
     job.recipe.preferences.check_columns(schema)
     if job.recipe.persons is None:

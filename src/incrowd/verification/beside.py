@@ -170,11 +170,14 @@ class _Reader:
 
     def _together(self, members: Sequence[str | None]) -> Iterator[Codes]:
         """The values of all members, if every one can be read; None is the missing value."""
-        missing = np.array([len(self.own)])
+        missing = range(len(self.own), len(self.own) + 1)
         read = [missing if one is None else self._alone(one) for one in members]
-        known = [np.asarray(one, np.int64) for one in read if one is not None]
-        if len(known) == len(members):
-            yield np.unique(np.concatenate(known))
+        there = np.zeros(len(self.own) + 1, np.bool_)
+        for one in read:
+            if one is None:
+                return
+            there[slice(one.start, one.stop) if isinstance(one, range) else one] = True
+        yield np.flatnonzero(there).astype(np.min_scalar_type(len(self.own)))  # large sets of many cells are kept
 
     @cached_property
     def _groups(self) -> Mapping[str, Codes]:

@@ -78,14 +78,30 @@ class InputReader:
         import pyarrow as pa
 
         total = Fingerprint()
-        for batch in batches:
-            raw = pa.Table.from_batches([batch])
+        for raw in _together(batches):
             meant = understood(raw, self.sources, self.meanings)
             if self.owner is not None:
                 coded = _coded(meant.column(self.owner))
                 meant = meant.filter(pa.array(coded.codes < len(coded.words)))
             total += fingerprint(meant, self.salt)
         return total
+
+
+_BYTES_AT_ONCE = 32 << 20  # the database that understands them costs as much to start as some 50,000 rows
+
+
+def _together(batches: Iterable[Any]) -> Iterator[Any]:
+    """PyArrow batches, of which another reader may give many small ones, as tables of so many bytes or more."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(one.nbytes for one in waiting) >= _BYTES_AT_ONCE:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+    if waiting:
+        yield pa.Table.from_batches(waiting)
 
 
 NOBODY = b""
@@ -130,8 +146,7 @@ class PersonReader:
         """For each different person of a batch its two keys; and null for each row that has none."""
         import pyarrow as pa
 
-        for batch in batches:
-            raw = pa.Table.from_batches([batch])
+        for raw in _together(batches):
             coded = _coded(understood(raw, [self.source], {self.source.name: self.meaning}).column(0))
             exact, plain = self.keys.spellings(coded.words)
             nobody: list[bytes | None] = [None] * int((coded.codes == len(coded.words)).sum())

@@ -7,6 +7,9 @@ import pytest
 
 from incrowd.api import release
 from incrowd.errors import ParameterError
+from incrowd.releases import pipeline
+from incrowd.rows import one_machine
+from incrowd.tables.options import Measuring, Run
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.verdict import Verdict
 
@@ -35,3 +38,19 @@ def test_a_column_that_a_recipe_calls_other_is_sensitive_where_something_is_requ
     )
     certificate = release(table, recipe=recipe, class_sensitive=False).certificate
     assert {column["name"]: column["role"] for column in certificate["columns"]}["part"] == "sensitive"
+
+
+@pytest.mark.parametrize(
+    ("asked", "where", "size", "said"),
+    [
+        ({"form": "counts"}, pipeline, "_OF_A_COUNT", "To recount counts"),
+        ({"measuring": Measuring(risk=True)}, one_machine, "_OF_A_CELL", "measured on all rows at once"),
+        ({"measuring": Measuring(attacks=True)}, one_machine, "_OF_A_CELL", "measured on all rows at once"),
+    ],
+)
+def test_what_takes_all_rows_at_once_is_refused_where_they_do_not_fit(monkeypatch, asked, where, size, said):
+    people = pl.DataFrame({"age": [30, 41] * 20, "ill": ["no", "yes"] * 20})
+    known = {"quasi_identifiers": ["age"], "target": "ill", "class_sensitive": False, "k": 5, "method": "kactus"}
+    monkeypatch.setattr(where, size, 10**8)
+    with pytest.raises(ParameterError, match=rf"{said}.* Use --memory [0-9.]+GB"):
+        release(people, **known, **asked, run=Run(memory="1GB"))

@@ -66,6 +66,14 @@ def test_cells_of_counts(text, values):
     assert allowed(JOBS, [text], counts=True) == [values]
 
 
+def test_a_large_set_of_numbers_takes_few_bytes():
+    """A release in groups has as many of them as groups."""
+    texts, rows = ["(0, 29000]|30000"], np.zeros(1, np.int64)
+    [allows] = quasi_identifier("q", list(range(40_000)), rows, texts, rows).allows
+    assert allows.tolist() == [*range(1, 29_001), 30_000]
+    assert allows.nbytes == 2 * len(allows)
+
+
 def test_counts_are_read_only_where_counts_are_written():
     assert allowed(["cook", "cook:3"], ["cook:3"], counts=True) == [["cook"]]
     assert allowed(["cook", "cook:3"], ["cook:3"]) == [["cook:3"]]

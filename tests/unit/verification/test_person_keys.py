@@ -7,6 +7,7 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
+from incrowd.verification import person_keys
 from incrowd.verification.input_table import ColumnOrigin
 from incrowd.verification.meaning import CellMeaning
 from incrowd.verification.opening import connect
@@ -93,3 +94,15 @@ def test_batches_of_the_input_are_summed_up_as_they_are_meant():
     assert len(batches) == 3
     assert reader(batches) == fingerprint(of(ROWS), 7)
     assert reader([]) == Fingerprint(0, 0)
+
+
+def test_many_small_batches_are_looked_at_together_and_large_ones_apart(monkeypatch):
+    asked = []
+    monkeypatch.setattr(person_keys, "connect", lambda **options: asked.append(1) or connect(**options))
+    reader = InputReader([ColumnOrigin("n", Column("n", Role.OTHER))], {"n": CellMeaning(ColumnType.CATEGORICAL)}, 7)
+    batches = pa.table({"n": [str(n) for n in range(100)]}).to_batches(max_chunksize=1)
+    together = reader(batches)
+    assert (together.rows, len(asked)) == (100, 1)
+    monkeypatch.setattr(person_keys, "_BYTES_AT_ONCE", 1)
+    assert reader(batches) == together
+    assert len(asked) == 101
