@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Codes = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.integer[Any]]
+"""Codes of rows, in as few bytes as they need."""
 Bools = npt.NDArray[np.bool_]
 
 MANY_OWN_VALUES, BLOCKS_OF_OWN = 256, 128  # a quasi-identifier of more values is counted in so many blocks
@@ -36,8 +39,8 @@ class QuasiIdentifier:
     """
 
     name: str
-    values: Codes
-    labels: Codes
+    values: Numbers
+    labels: Numbers
     allows: Sequence[Codes | range | None]
     missing: int | None = None
     drawn: bool = False
@@ -64,10 +67,10 @@ class OpenCells:
     """
 
     name: str
-    values: Codes
+    values: Numbers
     people: Codes
     sets: Sets
-    allowed: Codes
+    allowed: Numbers
     allows: Bools
 
     @property
@@ -152,7 +155,7 @@ class Sets:
             self._masses.append(int(self._people[members].sum()))
         return number
 
-    def both(self, ones: Codes, others: Codes) -> Codes:
+    def both(self, ones: Numbers, others: Numbers) -> Codes:
         """For each row, the number of what its two sets have in common."""
         ones, others, place = combinations(ones, others, len(self))
         return self.add_all(map(self._common, ones.tolist(), others.tolist()))[place]
@@ -160,14 +163,14 @@ class Sets:
     def _common(self, one: int, other: int) -> Bools:
         return self._members[one] & self._members[other]
 
-    def given_back(self, narrow: Codes, wide: Codes) -> Bools:
+    def given_back(self, narrow: Numbers, wide: Numbers) -> Bools:
         """For each row, whether a narrower set is one value, or leaves at most half of the people of the wide one."""
         masses = np.array(self._masses)
         few = (narrow < len(self._people)) | (2 * masses[narrow] <= masses[wide])
         return np.asarray(few & (narrow != wide))
 
 
-def combinations(ones: Codes, others: Codes, width: int) -> tuple[Codes, Codes, Codes]:
+def combinations(ones: Numbers, others: Numbers, width: int) -> tuple[Codes, Codes, Codes]:
     """The different pairs of two columns of numbers, the second below a width, and which of them each row has.
 
     Examples
@@ -179,7 +182,7 @@ def combinations(ones: Codes, others: Codes, width: int) -> tuple[Codes, Codes, 
     return (*np.divmod(keys, width), place)
 
 
-def compact(keys: Codes) -> tuple[Codes, Codes]:
+def compact(keys: Numbers) -> tuple[Codes, Codes]:
     """The different keys in their order, and the place of each row's key among them.
 
     Examples
@@ -193,7 +196,7 @@ def compact(keys: Codes) -> tuple[Codes, Codes]:
     return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
 
 
-def tally(keys: Codes) -> tuple[Codes, Codes]:
+def tally(keys: Numbers) -> tuple[Codes, Codes]:
     """The different keys in their order, and how often each is there.
 
     Examples
@@ -208,12 +211,12 @@ def tally(keys: Codes) -> tuple[Codes, Codes]:
     return present, counts[present]
 
 
-def _are_far_apart(keys: Codes) -> bool:
+def _are_far_apart(keys: Numbers) -> bool:
     """Whether a list with a place for every number up to the largest key would be too long."""
     return len(keys) > 0 and int(keys.max()) > LONGEST_LIST
 
 
-def in_blocks(codes: Codes, missing: int | None, size: int) -> Codes:
+def in_blocks(codes: Numbers, missing: int | None, size: int) -> Codes:
     """Neighbouring values together: for each row the people with a smaller value over the size; missing is apart.
 
     Examples
@@ -226,7 +229,7 @@ def in_blocks(codes: Codes, missing: int | None, size: int) -> Codes:
     return np.where(codes == missing, blocks.max() + 1, blocks[codes])
 
 
-def distinct(codes: Codes) -> int:
+def distinct(codes: Numbers) -> int:
     """How many different codes there are."""
     return int(np.count_nonzero(np.bincount(codes)))
 

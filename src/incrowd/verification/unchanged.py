@@ -20,6 +20,7 @@ from incrowd.verification.give_back import RARER, Crowd, GiveBackRules, joined, 
 from incrowd.verification.open_cells import (
     Bools,
     Codes,
+    Numbers,
     OpenCells,
     QuasiIdentifier,
     compact,
@@ -115,7 +116,7 @@ class _Narrow:
     """What a column or a pair leaves of a quasi-identifier alone: rows, their sets, and what it gives back."""
 
     rows: Codes
-    sets: Codes
+    sets: Numbers
     gives: tuple[GiveBack, ...]
 
 
@@ -205,7 +206,7 @@ class Counting:
         cells_given_back = {cells.name: one for cells, one in zip(self.cells, back, strict=True)}
         return _Count(sets, below, sum(int(one.sum()) for one in back), tuple(by), beyond, cells_given_back)
 
-    def _by_singles(self, names: Sequence[str], at: int, by: list[GiveBack]) -> Codes:
+    def _by_singles(self, names: Sequence[str], at: int, by: list[GiveBack]) -> Numbers:
         """For each row the set that all single columns leave of a quasi-identifier."""
         narrow = self.cells[at].allowed.copy()
         for name in names:
@@ -214,12 +215,12 @@ class Counting:
             self._add(self._singles[name, at], at, narrow, by)
         return narrow
 
-    def _add(self, alone: _Narrow, at: int, narrow: Codes, by: list[GiveBack]) -> None:
+    def _add(self, alone: _Narrow, at: int, narrow: Numbers, by: list[GiveBack]) -> None:
         """Narrow the sets of a quasi-identifier, in place, by what a column or a pair leaves of it."""
         by.extend(alone.gives)
         narrow[alone.rows] = self.cells[at].sets.both(narrow[alone.rows], alone.sets)
 
-    def _narrow(self, columns: tuple[str, ...], at: int, rows: Codes, sets: Codes) -> _Narrow:
+    def _narrow(self, columns: tuple[str, ...], at: int, rows: Codes, sets: Numbers) -> _Narrow:
         """The rows that are narrowed, and how many of them are given back."""
         cells = self.cells[at]
         changed = np.flatnonzero(sets != cells.allowed[rows])
@@ -248,9 +249,9 @@ class Counting:
     def _in_pairs(self) -> dict[str, _Column]:
         """All columns as they are counted in pairs."""
         columns = {column.name: _in_pair(column) for column in self.unchanged}
-        return columns | {cells.name: _Column(cells.values, ~cells.open) for cells in self.cells}
+        return columns | {cells.name: _Column(cells.values.astype(np.int64), ~cells.open) for cells in self.cells}
 
-    def _by_pairs(self, names: Sequence[str], narrow: list[Codes], by: list[GiveBack]) -> tuple[NotCounted, ...]:
+    def _by_pairs(self, names: Sequence[str], narrow: list[Numbers], by: list[GiveBack]) -> tuple[NotCounted, ...]:
         """Ask pairs about the cells that no single column gives back; narrows their sets in place."""
         left = [
             np.flatnonzero(cells.open & ~cells.sets.given_back(narrow[at], cells.allowed))
@@ -332,7 +333,7 @@ class Counting:
                 classes = compact(classes * len(column.allows) + column.labels)[1]
         return classes
 
-    def _classes(self, narrow: Sequence[Codes], back: Sequence[Bools]) -> tuple[tuple[SetCounts, ...], int]:
+    def _classes(self, narrow: Sequence[Numbers], back: Sequence[Bools]) -> tuple[tuple[SetCounts, ...], int]:
         """The classes that are left, for each set that is known together; people below k in any of them."""
         counts, below = [], np.zeros(self.rows, np.bool_)
         for number, one in enumerate(self.known):
