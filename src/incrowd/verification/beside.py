@@ -254,7 +254,7 @@ def coded_table(
         if one.understood and one.name not in {high for _, high in expected.bounds}
     ]
     unchanged = [
-        UnchangedColumn(one.name, codes, values, _role(one))
+        UnchangedColumn(one.name, codes.astype(np.int64), values, _role(one))
         for one in sources
         if not one.understood and one.name != expected.pseudonym
         for values, codes in [own[one.name][1:]]
@@ -326,7 +326,7 @@ def _coded(cells: CodedCells) -> tuple[list[Any], int, Codes]:
     if getattr(words.type, "unit", None) == "ns":  # finer than any moment or span of Python's own
         words = words.cast(pa.int64())
     order = pc.sort_indices(_sortable(words)).to_numpy()
-    place = np.append(np.argsort(order), len(words))
+    place = np.append(np.argsort(order), len(words)).astype(np.int32)
     return words.take(pa.array(order)).to_pylist(), len(words), place[cells.codes]
 
 
@@ -368,5 +368,5 @@ def _labels(cells: CodedCells) -> tuple[list[Any], Numbers]:
 
 def _paired(low: tuple[list[Any], Numbers], high: tuple[list[Any], Numbers]) -> tuple[list[Any], Codes]:
     """Two ends as one cell."""
-    keys, labels = np.unique(low[1] * len(high[0]) + high[1], return_inverse=True)
+    keys, labels = np.unique(low[1].astype(np.int64) * len(high[0]) + high[1], return_inverse=True)
     return [(low[0][key // len(high[0])], high[0][key % len(high[0])]) for key in keys.tolist()], labels

@@ -5,8 +5,9 @@ A release shows few different cells, however many rows it has: what is to be kno
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,17 @@ def read_coded(connection: Any, query: str) -> list[Any]:
         for chunk, cells, kind in zip(chunks, batch.columns, kinds, strict=True):
             chunk.append(cells.cast(kind))
     return [pa.chunked_array(chunk, kind) for chunk, kind in zip(chunks, kinds, strict=True)]
+
+
+def text_groups(path: Path, among: Collection[str] | None = None) -> Iterator[Any]:
+    """The columns of text of a Parquet file, or some of them: for each group a PyArrow table with its dictionaries."""
+    import pyarrow.parquet as pq
+
+    texts = [field.name for field in pq.read_schema(path) if coded_type(field.type) != field.type]
+    texts = texts if among is None else [name for name in texts if name in among]
+    with pq.ParquetFile(path, read_dictionary=texts) as coded:
+        for number in range(coded.num_row_groups):
+            yield coded.read_row_group(number, columns=texts, use_threads=False)
 
 
 def coded_type(kind: Any) -> Any:

@@ -143,14 +143,16 @@ class CellComparison:
     def _at(self, name: str) -> str:
         return column(self._place[name])
 
-    def piece(self, original: Original) -> PieceFindings:
-        """The table ``released`` next to the rows it came from."""
+    def piece(self, original: Original, read: Mapping[str, CodedCells] | None = None) -> PieceFindings:
+        """The table ``released`` next to the rows it came from; ``read`` are columns of it that are codes already."""
         register(self._connection, original.table.select(self._columns), "original")
         self._middles = set(original.claims)
         self._written.update(self._describe("released"))
         self._own_types.update(self._describe("original"))
-        places = [self._place[name] for name in self._quasi]
-        self.shown = cells = dict(zip(self._quasi, shown_cells(self._connection, places), strict=True))
+        cells = {name: one for name, one in (read or {}).items() if name in self._quasi}
+        left = [name for name in self._quasi if name not in cells]
+        cells |= zip(left, shown_cells(self._connection, [self._place[name] for name in left]), strict=True)
+        self.shown = cells
         wrong, with_means = dict.fromkeys(self._columns, 0), self._of_form("numbers")
         ends: dict[str, tuple[float, float]] = {}
         in_rows, formulas = self._wrong_rows(original)
@@ -169,7 +171,7 @@ class CellComparison:
         return PieceFindings(
             wrong=wrong,
             formulas=formulas + self._formulas(cells.values()),
-            shown={name: count_forms(one, name in self._counted) for name, one in cells.items()},
+            shown={name: count_forms(cells[name], name in self._counted) for name in self._quasi},
             sets=sets,
             ends=ends,
             means=self._numbers.sums(with_means) if with_means else None,

@@ -171,12 +171,14 @@ def verify_release(
     groups: Path | None = None,
     more: More | None = None,
     database: Any = None,
+    read: Mapping[str, CodedCells] | None = None,
 ) -> Verdict:
     """Recount everything a release promises, from the bytes on disk.
 
     An original in pieces is compared piece by piece, in the scratch folder of the resources where need be. ``groups``
     is the table of groups of a release of two tables, which is compared whole. ``more`` has further checks, made of the
-    table ``released`` and, where it is whole, ``original``. Without a ``database`` one is made.
+    table ``released`` and, where it is whole, ``original``. Without a ``database`` one is made. ``read`` are columns of
+    the file that were read before.
     """
     duckdb = duckdb_module()
     limits, whole = resources or Resources(), isinstance(original, Original)
@@ -208,7 +210,7 @@ def verify_release(
             if rows.passed:
                 compare = CellComparison(connection, expected, escapes=escapes, pair=groups is not None)
                 findings = compare.added(
-                    [compare.piece(original)]
+                    [compare.piece(original, read)]
                     if isinstance(original, Original)
                     else compare_pieces(place, expected, original, limits, escapes=escapes, progress=progress)
                 )

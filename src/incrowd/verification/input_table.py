@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import FileFormatError, VerificationError
-from incrowd.verification.coded import CodedCells, coded_type, read_coded
+from incrowd.verification.coded import CodedCells, coded_type, read_coded, text_groups
 from incrowd.verification.column_rules import UNKEYED, coarsen, make_keyed
 from incrowd.verification.database_files import copy_of_rows
 from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
@@ -67,6 +67,8 @@ class InputTable:
         Columns whose type the user said.
     copied
         Whether the database holds a copy of the rows.
+    parquet
+        The file of Parquet in which they are as they are.
     """
 
     connection: Any
@@ -76,6 +78,7 @@ class InputTable:
     drafts: bool
     typed: frozenset[str]
     copied: bool
+    parquet: Path | None = None
 
     @classmethod
     def open(
@@ -97,7 +100,17 @@ class InputTable:
         if file.keyed:
             make_keyed(connection, names, file.keyed, file.missing, to=f"{what} {TABLE}")
         [(rows,)] = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
-        return cls(connection, names, rows, missing=file.missing, drafts=file.kind == "csv", typed=typed, copied=copied)
+        as_it_is = file.kind == "parquet" and not (copied or file.coarsen or file.keyed) and file.path.is_file()
+        return cls(
+            connection,
+            names,
+            rows,
+            missing=file.missing,
+            drafts=file.kind == "csv",
+            typed=typed,
+            copied=copied,
+            parquet=file.path if as_it_is else None,
+        )
 
     def close(self) -> None:
         """Forget the rows, if they were read into memory."""
@@ -186,9 +199,20 @@ def all_rows(table: InputTable, sources: Sequence[ColumnOrigin]) -> Any:
 
 
 def _raw(table: InputTable, sources: Sequence[ColumnOrigin]) -> Any:
+    """The columns as they are; texts of Parquet by the dictionaries of its file."""
     import pyarrow as pa
 
-    return pa.table(read_coded(table.connection, _selected(table, sources)), [one.name for one in sources])
+    columns: dict[str, Any] = {}
+    if table.parquet is not None and table.rows:
+        known = {one.name: one.column.name for one in sources if table.kind(one.column.name) == "VARCHAR"}
+        texts = pa.concat_tables(text_groups(table.parquet, set(known.values())))
+        columns = {name: texts[own] for name, own in known.items() if own in texts.column_names}
+    others = [one for one in sources if one.name not in columns]
+    if others:
+        columns |= zip(
+            [one.name for one in others], read_coded(table.connection, _selected(table, others)), strict=True
+        )
+    return pa.table({one.name: columns[one.name] for one in sources})
 
 
 def counted_values(table: InputTable, one: ColumnOrigin, name: str) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 
 from incrowd.verification.beside import coded_table
 from incrowd.verification.class_sizes import sizes_of
-from incrowd.verification.coded import CodedCells
+from incrowd.verification.coded import CodedCells, text_groups
 from incrowd.verification.column_rules import UNKEYED, pseudonym_checks
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.forbidden_cells import (
@@ -113,11 +113,14 @@ def _judged(
 ) -> Verdict:
     """The verdict on one table; ``after`` looks at it once it is checked, ``beside`` is counted together with it."""
     limits = Resources(request.memory, request.threads, request.scratch)
-    checks = [bytes_check(path, request.form) for path in _files(request)] if request.file else []
+    request, texts = in_one_piece(request), None
+    if _is_read_whole(request):
+        texts = list(text_groups(request.release))
+    checks = [bytes_check(path, request.form, texts) for path in _files(request)] if request.file else []
+    read = {} if texts is None else _cells(texts)
     digests = tuple(_digest(path) for path in _files(request))
     counted: UnchangedCounts | None = None
     of_persons = None if beside is None or beside.coded is None else beside.coded.counts
-    request = in_one_piece(request)
     with connect(limits.share(0.5), None, limits.scratch) as connection:
         sources = expected_columns(request, _header(request, connection))
         whole, made = len(request.hint.sizes) == 1, bool(request.input.coarsen or request.input.keyed)
@@ -170,7 +173,15 @@ def _judged(
 
         written = request.release, request.form
         verdict = verify_release(
-            *written, expected, original, limits, progress, groups=request.groups, more=more, database=connection
+            *written,
+            expected,
+            original,
+            limits,
+            progress,
+            groups=request.groups,
+            more=more,
+            database=connection,
+            read=read,
         )
     checks += [_left_out(request, verdict, original, owners)]
     both = (counted, of_persons)
@@ -185,6 +196,20 @@ def in_one_piece(request: Request) -> Request:
     if rows * len(request.columns) > most:
         return request
     return replace(request, hint=replace(request.hint, sizes=(rows,)))
+
+
+def _is_read_whole(request: Request) -> bool:
+    """Whether the texts of the release are held as the codes of its file: of a large Parquet file."""
+    one, copied = len(request.hint.sizes) == 1, is_copied(request.form, request.hint.sizes[0])
+    return one and not copied and request.groups is None and request.release.is_file()
+
+
+def _cells(texts: Sequence[Any]) -> dict[str, CodedCells]:
+    """The columns of groups of rows as codes."""
+    import pyarrow as pa
+
+    whole = pa.concat_tables(texts)
+    return {name: CodedCells.of(whole[name]) for name in whole.column_names}
 
 
 def _spelled_in_order(file: InputFile, request: Request) -> dict[str, str]:

@@ -18,6 +18,7 @@ import numpy as np
 from incrowd.verification.alone import SETS_AT_MOST, count_alone
 from incrowd.verification.give_back import RARER, Crowd, GiveBackRules, joined, rules_of
 from incrowd.verification.open_cells import (
+    LONGEST_LIST,
     Bools,
     Codes,
     Numbers,
@@ -231,13 +232,15 @@ class Counting:
     def _single(self, name: str, at: int) -> _Narrow:
         """What one column leaves of a quasi-identifier."""
         cells = self.cells[at]
-        rows = np.flatnonzero(cells.open)
-        sets = cells.allowed[rows]
+        rules = []
         for view in self._views[name]:
             xs, people = self._evidence((name,), at, view.codes)
-            rules = rules_of(xs * cells.width + people.values, view.width, people)
-            if rules is not None:
-                sets = joined(rules.narrowed(view.codes[rows], cells, rows), sets, cells.sets)
+            rules.append((view, rules_of(xs * cells.width + people.values, view.width, people)))
+        rows = np.flatnonzero(cells.open) if any(one for _, one in rules) else np.empty(0, np.int64)
+        sets = cells.allowed[rows]
+        for view, one in rules:
+            if one is not None:
+                sets = joined(one.narrowed(view.codes[rows], cells, rows), sets, cells.sets)
         return self._narrow((name,), at, rows, sets)
 
     @cached_property
@@ -327,11 +330,14 @@ class Counting:
         return [self._alike(one.names) for one in self.known]
 
     def _alike(self, names: Collection[str]) -> Codes:
-        classes = np.zeros(self.rows, np.int64)
+        classes, width = np.zeros(self.rows, np.int64), 1
         for column in self.quasi_identifiers:
             if column.name in names:
-                classes = compact(classes * len(column.allows) + column.labels)[1]
-        return classes
+                if width * len(column.allows) > LONGEST_LIST:
+                    classes = compact(classes)[1]
+                    width = int(classes.max(initial=0)) + 1
+                classes, width = classes * len(column.allows) + column.labels, width * len(column.allows)
+        return compact(classes)[1]
 
     def _classes(self, narrow: Sequence[Numbers], back: Sequence[Bools]) -> tuple[tuple[SetCounts, ...], int]:
         """The classes that are left, for each set that is known together; people below k in any of them."""
