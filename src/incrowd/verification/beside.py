@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from incrowd.verification.coded import CodedCells, Codes, shown_cells
 from incrowd.verification.input_table import ColumnOrigin
-from incrowd.verification.open_cells import QuasiIdentifier
+from incrowd.verification.open_cells import Numbers, QuasiIdentifier
 from incrowd.verification.owners import Owners
 from incrowd.verification.request import Expected, Original, Originals, Request
 from incrowd.verification.together import NUMBER, CodedTable, number_of_rows
@@ -42,9 +42,9 @@ _APOSTROPHE = re.compile(r"^'(?=[=+@\t\r-])")
 def quasi_identifier(
     name: str,
     own: Sequence[OwnValue],
-    values: Codes,
+    values: Numbers,
     texts: Sequence[Text],
-    labels: Codes,
+    labels: Numbers,
     *,
     hierarchy: Hierarchy | None = None,
     counts: bool = False,
@@ -85,7 +85,7 @@ def quasi_identifier(
     return QuasiIdentifier(name, values, labels, allows, len(own), drawn)
 
 
-def _means(plain: Sequence[int], allows: Sequence[Codes | range | None], values: Codes, labels: Codes) -> list[int]:
+def _means(plain: Sequence[int], allows: Sequence[Codes | range | None], values: Numbers, labels: Numbers) -> list[int]:
     """The numbers among cells that are not the value of all their rows."""
     own, single = np.zeros(len(allows), np.int64), set()
     for label in plain:
@@ -238,22 +238,26 @@ def coded_table(
     sources: Sequence[ColumnOrigin],
     expected: Expected,
     original: Original | Originals,
+    shown: Mapping[str, CodedCells] | None = None,
 ) -> CodedTable | None:
-    """The table ``released`` as codes, with what unchanged columns undo of it; None if it is too large."""
+    """The table ``released`` as codes, with what unchanged columns undo of it; None if it is too large.
+
+    ``shown`` are its quasi-identifiers, if they were read before.
+    """
     pieces = Originals.of(original)
     if not len(pieces.origin) or len(pieces.origin) * len(sources) > most_cells(request):
         return None
     names = [one.name for one in sources]
-    own = _own(pieces, names)
+    own = {name: _coded(cells) for name, cells in _own(original, names)}
     quasi = [one.name for one in sources if one.understood]
-    shown = dict(zip(quasi, shown_cells(connection, [names.index(name) for name in quasi]), strict=True))
+    shown = shown or dict(zip(quasi, shown_cells(connection, [names.index(name) for name in quasi]), strict=True))
     transformed = [
         _transformed(one, own[one.name], shown, expected)
         for one in sources
         if one.understood and one.name not in {high for _, high in expected.bounds}
     ]
     unchanged = [
-        UnchangedColumn(one.name, codes, values, _role(one))
+        UnchangedColumn(one.name, codes.astype(np.int64), values, _role(one))
         for one in sources
         if not one.understood and one.name != expected.pseudonym
         for values, codes in [own[one.name][1:]]
@@ -304,16 +308,20 @@ def _role(one: ColumnOrigin) -> str:
     return str(one.column.role) if one.column.role in stated else "other"
 
 
-def _own(pieces: Originals, names: Sequence[str]) -> dict[str, tuple[list[Any], int, Codes]]:
-    """For each column its values in their order, how many there are, and the code of each row; missing comes last."""
+def _own(original: Original | Originals, names: Sequence[str]) -> Iterator[tuple[str, CodedCells]]:
+    """What the input held in each released row, column by column."""
     import pyarrow as pa
 
-    tables = [pieces.piece(number).table for number in range(len(pieces.sizes))]
-    chunks = {name: [chunk for table in tables for chunk in table.column(name).chunks] for name in names}
-    return {name: _coded(CodedCells.of(pa.chunked_array(chunks[name]))) for name in names}
+    if isinstance(original, Original):
+        yield from ((name, original.cells(name)) for name in names)
+        return
+    tables = [original.piece(number).table for number in range(len(original.sizes))]
+    for name in names:
+        yield name, CodedCells.of(pa.chunked_array([chunk for table in tables for chunk in table.column(name).chunks]))
 
 
 def _coded(cells: CodedCells) -> tuple[list[Any], int, Codes]:
+    """The values of a column in their order, how many there are, and the code of each row; missing comes last."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -321,7 +329,7 @@ def _coded(cells: CodedCells) -> tuple[list[Any], int, Codes]:
     if getattr(words.type, "unit", None) == "ns":  # finer than any moment or span of Python's own
         words = words.cast(pa.int64())
     order = pc.sort_indices(_sortable(words)).to_numpy()
-    place = np.append(np.argsort(order), len(words))
+    place = np.append(np.argsort(order), len(words)).astype(np.int32)
     return words.take(pa.array(order)).to_pylist(), len(words), place[cells.codes]
 
 
@@ -356,12 +364,12 @@ def _transformed(
     )
 
 
-def _labels(cells: CodedCells) -> tuple[list[Any], Codes]:
+def _labels(cells: CodedCells) -> tuple[list[Any], Numbers]:
     """What the cells of a released column show, each once, and which of it each row shows."""
     return [*cells.words.to_pylist(), None], cells.codes
 
 
-def _paired(low: tuple[list[Any], Codes], high: tuple[list[Any], Codes]) -> tuple[list[Any], Codes]:
+def _paired(low: tuple[list[Any], Numbers], high: tuple[list[Any], Numbers]) -> tuple[list[Any], Codes]:
     """Two ends as one cell."""
-    keys, labels = np.unique(low[1] * len(high[0]) + high[1], return_inverse=True)
+    keys, labels = np.unique(low[1].astype(np.int64) * len(high[0]) + high[1], return_inverse=True)
     return [(low[0][key // len(high[0])], high[0][key % len(high[0])]) for key in keys.tolist()], labels

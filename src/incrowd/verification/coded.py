@@ -5,14 +5,15 @@ A release shows few different cells, however many rows it has: what is to be kno
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.verification.open_cells import tally
+from incrowd.verification.open_cells import Numbers, tally
 from incrowd.verification.opening import column
 
 Codes = npt.NDArray[np.int64]
@@ -39,7 +40,7 @@ class CodedCells:
     """
 
     words: Any
-    codes: Codes
+    codes: Numbers
 
     @classmethod
     def of(cls, cells: Any) -> CodedCells:
@@ -51,27 +52,54 @@ class CodedCells:
             whole = whole.combine_chunks() if whole.num_chunks else pa.array([], cells.type).dictionary_encode()
         if whole.dictionary.null_count:
             return cls.of(whole.cast(whole.type.value_type))
-        return cls(whole.dictionary, np.asarray(whole.indices.fill_null(len(whole.dictionary)), np.int64))
+        return cls(whole.dictionary, np.asarray(whole.indices.fill_null(len(whole.dictionary))))
 
 
 def shown_cells(connection: Any, places: Sequence[int]) -> list[CodedCells]:
     """The columns at some places of the table ``released``, as text."""
-    import pyarrow as pa
-
-    chunks: list[list[Any]] = [[] for _ in places]
-    for batch in shown_batches(connection, places):
-        for chunk, cells in zip(chunks, batch, strict=True):
-            chunk.append(cells.dictionary_encode())
-    kind = pa.dictionary(pa.int32(), pa.string())
-    return [CodedCells.of(pa.chunked_array(chunk, kind)) for chunk in chunks]
+    return [CodedCells.of(cells) for cells in read_coded(connection, _shown(places))] if places else []
 
 
 def shown_batches(connection: Any, places: Sequence[int]) -> Iterator[list[Any]]:
     """The same as PyArrow arrays of some rows after the other."""
-    cells = ", ".join(f"{column(place)}::VARCHAR" for place in places)
-    if cells:
-        for batch in connection.sql(f"SELECT {cells} FROM released").to_arrow_reader(_BATCH):
+    if places:
+        for batch in connection.sql(_shown(places)).to_arrow_reader(_BATCH):
             yield batch.columns
+
+
+def _shown(places: Sequence[int]) -> str:
+    return f"SELECT {', '.join(f'{column(place)}::VARCHAR' for place in places)} FROM released"
+
+
+def read_coded(connection: Any, query: str) -> list[Any]:
+    """The columns that a query gives, as PyArrow arrays in chunks; texts have dictionaries."""
+    import pyarrow as pa
+
+    reader = connection.sql(query).to_arrow_reader(_BATCH)
+    kinds = [coded_type(kind) for kind in reader.schema.types]
+    chunks: list[list[Any]] = [[] for _ in kinds]
+    for batch in reader:
+        for chunk, cells, kind in zip(chunks, batch.columns, kinds, strict=True):
+            chunk.append(cells.cast(kind))
+    return [pa.chunked_array(chunk, kind) for chunk, kind in zip(chunks, kinds, strict=True)]
+
+
+def text_groups(path: Path, among: Collection[str] | None = None) -> Iterator[Any]:
+    """The columns of text of a Parquet file, or some of them: for each group a PyArrow table with its dictionaries."""
+    import pyarrow.parquet as pq
+
+    texts = [field.name for field in pq.read_schema(path) if coded_type(field.type) != field.type]
+    texts = texts if among is None else [name for name in texts if name in among]
+    with pq.ParquetFile(path, read_dictionary=texts) as coded:
+        for number in range(coded.num_row_groups):
+            yield coded.read_row_group(number, columns=texts, use_threads=False)
+
+
+def coded_type(kind: Any) -> Any:
+    """The type in which cells of a PyArrow type are held: texts by codes, for there are few different ones."""
+    import pyarrow as pa
+
+    return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) or pa.types.is_large_string(kind) else kind
 
 
 def tally_pairs(ones: CodedCells, others: CodedCells) -> tuple[Codes, Codes, Codes]:
@@ -85,7 +113,7 @@ def tally_pairs(ones: CodedCells, others: CodedCells) -> tuple[Codes, Codes, Cod
     [[0, 1], [0, 1], [2, 1]]
     """
     width = len(others.words) + 1
-    pairs, rows = tally(ones.codes * width + others.codes)
+    pairs, rows = tally(ones.codes.astype(np.int64) * width + others.codes)
     return (*np.divmod(pairs, width), rows)
 
 

@@ -127,13 +127,12 @@ class ValueComparison:
             "FROM hierarchy"
         )
 
-    def register(self, columns: Mapping[str, tuple[CodedCells, Any]]) -> None:
+    def register(self, columns: Mapping[str, tuple[CodedCells, CodedCells]]) -> None:
         """The table ``texts``: every pair of a cell and an own value of a row, and how many cells it is."""
         import pyarrow as pa
 
         tables = []
-        for name, (cells, own_cells) in columns.items():
-            own = CodedCells.of(own_cells)
+        for name, (cells, own) in columns.items():
             shown, values, rows = tally_pairs(cells, own)
             words = (
                 own.words
@@ -265,13 +264,12 @@ class NumberComparison:
     def _at(self, name: str) -> str:
         return column(self._place[name])
 
-    def register(self, columns: Mapping[str, tuple[CodedCells, Any]]) -> None:
+    def register(self, columns: Mapping[str, tuple[CodedCells, CodedCells]]) -> None:
         """The tables ``labels`` of different cells and ``numbers`` of the own values beside them, with their rows."""
         import pyarrow as pa
 
         labels, numbers, first = [], [], 0
-        for name, (cells, own_cells) in columns.items():
-            own = CodedCells.of(own_cells)
+        for name, (cells, own) in columns.items():
             shown, values, rows = tally_pairs(cells, own)
             place = np.full(len(cells.words) + 1, self._place[name])
             texts = taken(cells.words, np.arange(len(place)))

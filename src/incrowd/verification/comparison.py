@@ -96,6 +96,11 @@ class CellComparison:
         Whether text that looks like a formula was written with an apostrophe before it.
     pair
         Whether counts come from a table of their own, where values stand alone in a cell.
+
+    Attributes
+    ----------
+    shown
+        The quasi-identifiers of the piece that was compared last, as codes.
     """
 
     def __init__(self, connection: Any, expected: Expected, *, escapes: bool, pair: bool = False) -> None:
@@ -109,6 +114,7 @@ class CellComparison:
         self._exact_sets = expected.people is None  # where people outside the table count, sets may name their values
         self._ends = {end: (low, high) for low, high in expected.bounds for end in (low, high)}
         self._counted = list(expected.counts)
+        self.shown: dict[str, CodedCells] = {}
         self._middles: set[str] = set()
         self._written: dict[str, str] = {}
         self._own_types: dict[str, str] = {}
@@ -137,26 +143,27 @@ class CellComparison:
     def _at(self, name: str) -> str:
         return column(self._place[name])
 
-    def piece(self, original: Original) -> PieceFindings:
-        """The table ``released`` next to the rows it came from."""
+    def piece(self, original: Original, read: Mapping[str, CodedCells] | None = None) -> PieceFindings:
+        """The table ``released`` next to the rows it came from; ``read`` are columns of it that are codes already."""
         register(self._connection, original.table.select(self._columns), "original")
         self._middles = set(original.claims)
         self._written.update(self._describe("released"))
         self._own_types.update(self._describe("original"))
-        cells = dict(
-            zip(self._quasi, shown_cells(self._connection, [self._place[n] for n in self._quasi]), strict=True)
-        )
+        cells = {name: one for name, one in (read or {}).items() if name in self._quasi}
+        left = [name for name in self._quasi if name not in cells]
+        cells |= zip(left, shown_cells(self._connection, [self._place[name] for name in left]), strict=True)
+        self.shown = cells
         wrong, with_means = dict.fromkeys(self._columns, 0), self._of_form("numbers")
         ends: dict[str, tuple[float, float]] = {}
         in_rows, formulas = self._wrong_rows(original)
         wrong |= in_rows
         sets = None
         if values := self._of_form("values"):
-            self._values.register({name: (cells[name], original.table[name]) for name in values})
+            self._values.register({name: (cells[name], original.cells(name)) for name in values})
             wrong |= self._values.wrong([name for name in values if self._is_number(name)])
             sets = self._values.members() if self._exact_sets else None
         if labels := self._of_form("labels"):
-            self._numbers.register({name: (cells[name], original.table[name]) for name in labels})
+            self._numbers.register({name: (cells[name], original.cells(name)) for name in labels})
             for name, cells_wrong, greatest, shows_means in self._numbers.judged():
                 wrong[name] = cells_wrong
                 ends |= {name: greatest} if name in self._cut else {}
@@ -164,7 +171,7 @@ class CellComparison:
         return PieceFindings(
             wrong=wrong,
             formulas=formulas + self._formulas(cells.values()),
-            shown={name: count_forms(one, name in self._counted) for name, one in cells.items()},
+            shown={name: count_forms(cells[name], name in self._counted) for name in self._quasi},
             sets=sets,
             ends=ends,
             means=self._numbers.sums(with_means) if with_means else None,

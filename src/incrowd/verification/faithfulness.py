@@ -9,7 +9,7 @@ exactly as they were, or as a key makes them (:mod:`incrowd.verification.column_
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
 from itertools import accumulate
@@ -20,6 +20,7 @@ import numpy as np
 
 from incrowd.errors import FileFormatError
 from incrowd.verification.class_sizes import recount_persons, recount_promises, sizes_of, telling_columns_check
+from incrowd.verification.coded import CodedCells
 from incrowd.verification.comparison import MACROS as CELLS
 from incrowd.verification.comparison import AllFindings, CellComparison, PieceFindings
 from incrowd.verification.opening import (
@@ -27,6 +28,7 @@ from incrowd.verification.opening import (
     connect,
     create_macros,
     duckdb_module,
+    is_copied,
     open_large,
     open_rows,
     open_table,
@@ -155,8 +157,8 @@ def added_pieces(findings: Iterable[PieceFindings], expected: Expected) -> AllFi
 Progress = Callable[[int, int], None]
 """Told as pieces are compared: rows done, and rows in all."""
 
-More = Callable[[Any], Iterable[Check]]
-"""Further checks, made with a connection that has the release."""
+More = Callable[[Any, Mapping[str, CodedCells]], Iterable[Check]]
+"""Further checks, made with a connection that has the release, and what was read of it whole, as codes."""
 
 
 def verify_release(
@@ -169,12 +171,14 @@ def verify_release(
     groups: Path | None = None,
     more: More | None = None,
     database: Any = None,
+    read: Mapping[str, CodedCells] | None = None,
 ) -> Verdict:
     """Recount everything a release promises, from the bytes on disk.
 
     An original in pieces is compared piece by piece, in the scratch folder of the resources where need be. ``groups``
     is the table of groups of a release of two tables, which is compared whole. ``more`` has further checks, made of the
-    table ``released`` and, where it is whole, ``original``. Without a ``database`` one is made.
+    table ``released`` and, where it is whole, ``original``. Without a ``database`` one is made. ``read`` are columns of
+    the file that were read before.
     """
     duckdb = duckdb_module()
     limits, whole = resources or Resources(), isinstance(original, Original)
@@ -185,7 +189,7 @@ def verify_release(
                 names, check = open_pair(connection, path, groups, form, expected.columns, list(expected.counts))
                 place, joined = path, (check,)
             elif whole:
-                names, place = open_table(connection, path, form, copy=True), path
+                names, place = open_table(connection, path, form, copy=is_copied(form, len(original.origin))), path
             else:
                 names, place = open_large(connection, path, form, limits.scratch)
             if names != list(expected.columns):
@@ -206,7 +210,7 @@ def verify_release(
             if rows.passed:
                 compare = CellComparison(connection, expected, escapes=escapes, pair=groups is not None)
                 findings = compare.added(
-                    [compare.piece(original)]
+                    [compare.piece(original, read)]
                     if isinstance(original, Original)
                     else compare_pieces(place, expected, original, limits, escapes=escapes, progress=progress)
                 )
@@ -224,7 +228,7 @@ def verify_release(
                     for name in names
                     if name != expected.pseudonym
                 ]
-                checks += more(connection) if more is not None else ()
+                checks += more(connection, compare.shown) if more is not None else ()
         except duckdb.Error as error:
             reason = type(error).__name__
             raise FileFormatError(f"{path.name} cannot be read back by the verification ({reason}).") from None

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.verification.open_cells import Bools, Codes, OpenCells, Sets, combinations, tally
+from incrowd.verification.open_cells import Bools, Codes, Numbers, OpenCells, Sets, combinations, tally
 
 RARER = 20  # nearly exact: what is excluded is this many times rarer
 FEWEST = 60  # people a rule for one value needs: RARER times the upper bound of no exception, which is 3
@@ -63,7 +63,7 @@ class GiveBackRules:
     counts: Codes
     crowds: tuple[Codes, ...]
 
-    def narrowed(self, xs: Codes, cells: OpenCells, rows: Codes) -> Iterator[tuple[Codes, Codes]]:
+    def narrowed(self, xs: Codes, cells: OpenCells, rows: Codes) -> Iterator[tuple[Codes, Numbers]]:
         """For rows whose x is given: some of them (by their place), and the numbers of their sets T.
 
         A set without the person's own value misleads and is left out.
@@ -187,7 +187,7 @@ def may_exclude(counts: Codes, crowd: Codes) -> Codes:
     return np.flatnonzero(rest >= 3 * fewest)
 
 
-def joined(parts: Iterator[tuple[Codes, Codes]], start: Codes, sets: Sets) -> Codes:
+def joined(parts: Iterator[tuple[Codes, Numbers]], start: Numbers, sets: Sets) -> Numbers:
     """For each row, what its set has in common with all sets that are given for it."""
     shared = start.copy()
     for rows, numbers in parts:

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import FileFormatError, VerificationError
-from incrowd.verification.coded import CodedCells
+from incrowd.verification.coded import CodedCells, coded_type, read_coded, text_groups
 from incrowd.verification.column_rules import UNKEYED, coarsen, make_keyed
 from incrowd.verification.database_files import copy_of_rows
 from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
@@ -67,6 +67,8 @@ class InputTable:
         Columns whose type the user said.
     copied
         Whether the database holds a copy of the rows.
+    parquet
+        The file of Parquet in which they are as they are.
     """
 
     connection: Any
@@ -76,6 +78,7 @@ class InputTable:
     drafts: bool
     typed: frozenset[str]
     copied: bool
+    parquet: Path | None = None
 
     @classmethod
     def open(
@@ -91,13 +94,23 @@ class InputTable:
         connection.execute("SET TimeZone = 'UTC'")
         copied = copy and file.kind not in _IN_MEMORY
         plain, what = UNKEYED if file.keyed else TABLE, "TABLE" if copied else "VIEW"
-        names = _open(connection, file, scratch, copy=copy, name=_AS_READ if file.coarsen else plain)
+        names = _open(connection, file, scratch, copy=copied, name=_AS_READ if file.coarsen else plain)
         if file.coarsen:
             coarsen(connection, names, file.coarsen, file.missing, of=_AS_READ, to=f"{what} {plain}")
         if file.keyed:
             make_keyed(connection, names, file.keyed, file.missing, to=f"{what} {TABLE}")
         [(rows,)] = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchall()
-        return cls(connection, names, rows, missing=file.missing, drafts=file.kind == "csv", typed=typed, copied=copied)
+        as_it_is = file.kind == "parquet" and not (copied or file.coarsen or file.keyed) and file.path.is_file()
+        return cls(
+            connection,
+            names,
+            rows,
+            missing=file.missing,
+            drafts=file.kind == "csv",
+            typed=typed,
+            copied=copied,
+            parquet=file.path if as_it_is else None,
+        )
 
     def close(self) -> None:
         """Forget the rows, if they were read into memory."""
@@ -173,8 +186,7 @@ def originals(
         name: (np.load(low, mmap_mode="r"), np.load(high, mmap_mode="r")) for name, (low, high) in hint.claims.items()
     }
     if len(hint.sizes) == 1:
-        raw = table.connection.sql(_selected(table, sources)).to_arrow_table()
-        held = understood(raw, sources, meanings, table.connection).take(_indices(origin))
+        held = understood(_raw(table, sources), sources, meanings, table.connection).take(_indices(origin))
         return Original(held, origin, table.rows, claims)
     assert scratch is not None
     return _in_pieces(table, sources, meanings, hint, origin, claims, scratch)
@@ -183,8 +195,24 @@ def originals(
 def all_rows(table: InputTable, sources: Sequence[ColumnOrigin]) -> Any:
     """What the input holds in all of its rows, those too that were left out, in the columns of the release."""
     meanings = table.meanings(sources)
-    raw = table.connection.sql(_selected(table, sources)).to_arrow_table()
-    return understood(raw, sources, meanings, table.connection)
+    return understood(_raw(table, sources), sources, meanings, table.connection)
+
+
+def _raw(table: InputTable, sources: Sequence[ColumnOrigin]) -> Any:
+    """The columns as they are; texts of Parquet by the dictionaries of its file."""
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {}
+    if table.parquet is not None and table.rows:
+        known = {one.name: one.column.name for one in sources if table.kind(one.column.name) == "VARCHAR"}
+        texts = pa.concat_tables(text_groups(table.parquet, set(known.values())))
+        columns = {name: texts[own] for name, own in known.items() if own in texts.column_names}
+    others = [one for one in sources if one.name not in columns]
+    if others:
+        columns |= zip(
+            [one.name for one in others], read_coded(table.connection, _selected(table, others)), strict=True
+        )
+    return pa.table({one.name: columns[one.name] for one in sources})
 
 
 def counted_values(table: InputTable, one: ColumnOrigin, name: str) -> Any:
@@ -325,7 +353,7 @@ def _deal(batches: Any, place: Rows, ends: Rows, paths: Sequence[Path]) -> None:
     """Write the rows of each piece to its file; texts as codes, for there are few different ones."""
     import pyarrow as pa
 
-    fields = [field.with_type(_coded_type(field.type)) for field in batches.schema]
+    fields = [field.with_type(coded_type(field.type)) for field in batches.schema]
     schema = pa.schema([*fields, pa.field(_PLACE, pa.int64())])
     with contextlib.ExitStack() as stack:
         writers = [stack.enter_context(pa.ipc.new_stream(str(path), schema)) for path in paths]
@@ -340,12 +368,6 @@ def _deal(batches: Any, place: Rows, ends: Rows, paths: Sequence[Path]) -> None:
                 rows = kept[pieces == number]
                 taken = [_compact(cells.take(_indices(rows))) for cells in columns]
                 writers[number].write_batch(pa.record_batch([*taken, _indices(mine[rows])], schema=schema))
-
-
-def _coded_type(kind: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) or pa.types.is_large_string(kind) else kind
 
 
 def _compact(cells: Any) -> Any:

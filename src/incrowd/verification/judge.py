@@ -18,6 +18,7 @@ import numpy as np
 
 from incrowd.verification.beside import coded_table
 from incrowd.verification.class_sizes import sizes_of
+from incrowd.verification.coded import CodedCells, text_groups
 from incrowd.verification.column_rules import UNKEYED, pseudonym_checks
 from incrowd.verification.faithfulness import verify_release
 from incrowd.verification.forbidden_cells import (
@@ -41,6 +42,7 @@ from incrowd.verification.limits import PublicBins, limit_checks
 from incrowd.verification.opening import (
     column,
     connect,
+    is_copied,
     open_file,
     open_rows,
     open_table,
@@ -63,6 +65,7 @@ from incrowd.verification.two_tables import PersonsTable
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, Verdict
 from incrowd.verification.written_bytes import bytes_check
+from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.preferences import rows_to_lose
 from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.resources import Resources
@@ -70,6 +73,8 @@ from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, Role
 
 LOW, HIGH = "_low", "_high"
 _INDEX = "__index_level_"
+MOST_HELD, BYTES_OF_CELL = 64_000_000, 64
+"""Cells of a release that is compared whole, wherever it was made, and the memory that each may need."""
 Progress = Callable[[int, int], None]
 
 
@@ -108,14 +113,19 @@ def _judged(
 ) -> Verdict:
     """The verdict on one table; ``after`` looks at it once it is checked, ``beside`` is counted together with it."""
     limits = Resources(request.memory, request.threads, request.scratch)
-    checks = [bytes_check(path, request.form) for path in _files(request)] if request.file else []
+    request, texts = in_one_piece(request), None
+    if _is_read_whole(request):
+        texts = list(text_groups(request.release))
+    checks = [bytes_check(path, request.form, texts) for path in _files(request)] if request.file else []
+    read = {} if texts is None else _cells(texts)
     digests = tuple(_digest(path) for path in _files(request))
     counted: UnchangedCounts | None = None
     of_persons = None if beside is None or beside.coded is None else beside.coded.counts
     with connect(limits.share(0.5), None, limits.scratch) as connection:
         sources = expected_columns(request, _header(request, connection))
-        whole = len(request.hint.sizes) == 1
-        table = InputTable.open(connection, request.input, request.scratch, request.typed, copy=whole)
+        whole, made = len(request.hint.sizes) == 1, bool(request.input.coarsen or request.input.keyed)
+        copy = whole and (is_copied(FileForm(request.input.kind), request.hint.sizes[0]) or made)
+        table = InputTable.open(connection, request.input, request.scratch, request.typed, copy=copy)
         strange = list(_input_checks(request, table))
         if not all(one.passed for one in strange):
             return Verdict(sizes_of([]), (*checks, *strange))
@@ -139,9 +149,9 @@ def _judged(
         if beside is not None and owners is not None:
             beside.register(connection, owners)
 
-        def more(connection: Any) -> Iterator[Check]:
+        def more(connection: Any, shown: Mapping[str, CodedCells]) -> Iterator[Check]:
             nonlocal counted, of_persons
-            coded = coded_table(connection, request, sources, expected, original)
+            coded = coded_table(connection, request, sources, expected, original, shown)
             counted = None if coded is None else coded.counts
             if beside is not None and owners is not None and len(original.origin):
                 of_persons, counted = beside.unchanged_counts(coded, request, owners) or (None, None)
@@ -163,13 +173,43 @@ def _judged(
 
         written = request.release, request.form
         verdict = verify_release(
-            *written, expected, original, limits, progress, groups=request.groups, more=more, database=connection
+            *written,
+            expected,
+            original,
+            limits,
+            progress,
+            groups=request.groups,
+            more=more,
+            database=connection,
+            read=read,
         )
     checks += [_left_out(request, verdict, original, owners)]
     both = (counted, of_persons)
     undone = any(one is not None and (one.given_back or one.by) for one in both)
     counted, of_persons = (one and _by_known_rows(one, request, verdict, undone=undone) for one in both)
     return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted, beside=of_persons)
+
+
+def in_one_piece(request: Request) -> Request:
+    """The same of a release that was written in pieces, if there is room for all of its rows as codes."""
+    rows, most = sum(request.hint.sizes), MOST_HELD if request.memory is None else request.memory // BYTES_OF_CELL
+    if rows * len(request.columns) > most:
+        return request
+    return replace(request, hint=replace(request.hint, sizes=(rows,)))
+
+
+def _is_read_whole(request: Request) -> bool:
+    """Whether the texts of the release are held as the codes of its file: of a large Parquet file."""
+    one, copied = len(request.hint.sizes) == 1, is_copied(request.form, request.hint.sizes[0])
+    return one and not copied and request.groups is None and request.release.is_file()
+
+
+def _cells(texts: Sequence[Any]) -> dict[str, CodedCells]:
+    """The columns of groups of rows as codes."""
+    import pyarrow as pa
+
+    whole = pa.concat_tables(texts)
+    return {name: CodedCells.of(whole[name]) for name in whole.column_names}
 
 
 def _spelled_in_order(file: InputFile, request: Request) -> dict[str, str]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Codes = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.integer[Any]]
+"""Codes of rows, in as few bytes as they need."""
 Bools = npt.NDArray[np.bool_]
 
 MANY_OWN_VALUES, BLOCKS_OF_OWN = 256, 128  # a quasi-identifier of more values is counted in so many blocks
@@ -36,8 +40,8 @@ class QuasiIdentifier:
     """
 
     name: str
-    values: Codes
-    labels: Codes
+    values: Numbers
+    labels: Numbers
     allows: Sequence[Codes | range | None]
     missing: int | None = None
     drawn: bool = False
@@ -64,10 +68,10 @@ class OpenCells:
     """
 
     name: str
-    values: Codes
+    values: Numbers
     people: Codes
     sets: Sets
-    allowed: Codes
+    allowed: Numbers
     allows: Bools
 
     @property
@@ -80,7 +84,7 @@ class OpenCells:
         """How many people there are."""
         return len(self.values)
 
-    @property
+    @cached_property
     def open(self) -> Bools:
         """The rows whose cell leaves more than one value open."""
         return self.allowed >= self.width
@@ -96,20 +100,21 @@ def own_cells(column: QuasiIdentifier) -> OpenCells:
 
     A cell that does not allow the own value of all its rows allows all; one that is drawn, these values too.
     """
-    values = column.values
-    if distinct(values) > MANY_OWN_VALUES:
-        values = in_blocks(values, column.missing, -(-len(values) // BLOCKS_OF_OWN))
-    values = compact(values)[1]
-    there = np.bincount(column.values) > 0
-    place = np.zeros(len(there), np.int64)
-    place[column.values] = values
-    people = np.bincount(values)
+    people = np.bincount(column.values)
+    there = people > 0
+    blocks = np.arange(len(people))
+    if np.count_nonzero(there) > MANY_OWN_VALUES:
+        blocks = _blocks(people, column.missing, -(-len(column.values) // BLOCKS_OF_OWN))
+    place = np.zeros(len(there), np.int32)
+    place[there] = compact(blocks[there])[1]
+    values, people = place[column.values], np.bincount(place, people).astype(np.int64)
     members = np.array([_members(allowed, there, place, len(people)) for allowed in column.allows])
+    labels, own = np.divmod(tally(column.labels.astype(np.int64) * len(people) + values)[0], len(people))
     if column.drawn:
-        members[column.labels, values] = True
-    members[column.labels[~members[column.labels, values]]] = True
+        members[labels, own] = True
+    members[labels[~members[labels, own]]] = True
     sets = Sets(people)
-    allowed = sets.add_all(members)[column.labels]
+    allowed = sets.add_all(members).astype(np.int32)[column.labels]
     return OpenCells(column.name, values, people, sets=sets, allowed=allowed, allows=sets.members())
 
 
@@ -152,7 +157,7 @@ class Sets:
             self._masses.append(int(self._people[members].sum()))
         return number
 
-    def both(self, ones: Codes, others: Codes) -> Codes:
+    def both(self, ones: Numbers, others: Numbers) -> Codes:
         """For each row, the number of what its two sets have in common."""
         ones, others, place = combinations(ones, others, len(self))
         return self.add_all(map(self._common, ones.tolist(), others.tolist()))[place]
@@ -160,14 +165,15 @@ class Sets:
     def _common(self, one: int, other: int) -> Bools:
         return self._members[one] & self._members[other]
 
-    def given_back(self, narrow: Codes, wide: Codes) -> Bools:
+    def given_back(self, narrow: Numbers, wide: Numbers) -> Bools:
         """For each row, whether a narrower set is one value, or leaves at most half of the people of the wide one."""
-        masses = np.array(self._masses)
-        few = (narrow < len(self._people)) | (2 * masses[narrow] <= masses[wide])
-        return np.asarray(few & (narrow != wide))
+        back = np.asarray(narrow != wide)
+        narrow, wide, masses = narrow[back], wide[back], np.array(self._masses)
+        back[back] = (narrow < len(self._people)) | (2 * masses[narrow] <= masses[wide])
+        return back
 
 
-def combinations(ones: Codes, others: Codes, width: int) -> tuple[Codes, Codes, Codes]:
+def combinations(ones: Numbers, others: Numbers, width: int) -> tuple[Codes, Codes, Codes]:
     """The different pairs of two columns of numbers, the second below a width, and which of them each row has.
 
     Examples
@@ -175,11 +181,11 @@ def combinations(ones: Codes, others: Codes, width: int) -> tuple[Codes, Codes, 
     >>> [part.tolist() for part in combinations(np.array([7, 3, 7]), np.array([0, 5, 0]), 6)]
     [[3, 7], [5, 0], [1, 0, 1]]
     """
-    keys, place = compact(ones * width + others)
+    keys, place = compact(ones.astype(np.int64) * width + others)
     return (*np.divmod(keys, width), place)
 
 
-def compact(keys: Codes) -> tuple[Codes, Codes]:
+def compact(keys: Numbers) -> tuple[Codes, Codes]:
     """The different keys in their order, and the place of each row's key among them.
 
     Examples
@@ -193,7 +199,7 @@ def compact(keys: Codes) -> tuple[Codes, Codes]:
     return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
 
 
-def tally(keys: Codes) -> tuple[Codes, Codes]:
+def tally(keys: Numbers) -> tuple[Codes, Codes]:
     """The different keys in their order, and how often each is there.
 
     Examples
@@ -208,12 +214,12 @@ def tally(keys: Codes) -> tuple[Codes, Codes]:
     return present, counts[present]
 
 
-def _are_far_apart(keys: Codes) -> bool:
+def _are_far_apart(keys: Numbers) -> bool:
     """Whether a list with a place for every number up to the largest key would be too long."""
     return len(keys) > 0 and int(keys.max()) > LONGEST_LIST
 
 
-def in_blocks(codes: Codes, missing: int | None, size: int) -> Codes:
+def in_blocks(codes: Numbers, missing: int | None, size: int) -> Codes:
     """Neighbouring values together: for each row the people with a smaller value over the size; missing is apart.
 
     Examples
@@ -221,12 +227,18 @@ def in_blocks(codes: Codes, missing: int | None, size: int) -> Codes:
     >>> in_blocks(np.array([0, 1, 1, 2, 3]), 3, 2).tolist()
     [0, 0, 0, 1, 3]
     """
-    known = np.bincount(codes, codes != missing).astype(np.int64)
+    return _blocks(np.bincount(codes), missing, size)[codes]
+
+
+def _blocks(people: Codes, missing: int | None, size: int) -> Codes:
+    """The same for each value, of which so many people have it."""
+    is_missing = np.arange(len(people)) == missing
+    known = np.where(is_missing, 0, people)
     blocks = (np.cumsum(known) - known) // size
-    return np.where(codes == missing, blocks.max() + 1, blocks[codes])
+    return np.where(is_missing, blocks.max() + 1, blocks)
 
 
-def distinct(codes: Codes) -> int:
+def distinct(codes: Numbers) -> int:
     """How many different codes there are."""
     return int(np.count_nonzero(np.bincount(codes)))
 

@@ -77,7 +77,7 @@ class Owners:
         plain = normalised_words(cells.words) if persons.ids != "exact" else cells.words
         same = CodedCells.of(plain)
         alike = len(cells.words) - len(same.words)
-        of_words = same.codes if persons.ids == "normalised" else np.arange(len(cells.words))
+        of_words = same.codes.astype(np.int64) if persons.ids == "normalised" else np.arange(len(cells.words))
         everybody = int(of_words.max(initial=-1)) + 1
         nobody = everybody if persons.missing == "together" else _NOBODY
         codes = np.append(of_words, nobody)[cells.codes]

@@ -26,6 +26,7 @@ from incrowd.vocabulary.schema import Column, ColumnType, Role
 
 if TYPE_CHECKING:  # those who ask write the document; only the verification counts
     from incrowd.verification.class_sizes import Promises
+    from incrowd.verification.coded import CodedCells
     from incrowd.verification.owners import Owners
     from incrowd.verification.population import People
     from incrowd.verification.requirements import Further
@@ -318,6 +319,15 @@ class Original:
     origin: npt.NDArray[np.intp]
     rows: int
     claims: Mapping[str, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]] = field(default_factory=dict)
+    _coded: dict[str, CodedCells] = field(default_factory=dict, repr=False)
+
+    def cells(self, name: str) -> CodedCells:
+        """A column as codes, which are made once."""
+        from incrowd.verification.coded import CodedCells
+
+        if name not in self._coded:
+            self._coded[name] = CodedCells.of(self.table[name])
+        return self._coded[name]
 
 
 @dataclass(frozen=True, eq=False)

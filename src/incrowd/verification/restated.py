@@ -118,7 +118,8 @@ def _followed(connection: Any, names: Sequence[str], stated: Stated) -> Owners |
     cells = connection.sql(f"SELECT {column(names.index(stated.followed))}::VARCHAR FROM released").to_arrow_table()
     coded = CodedCells.of(cells.column(0))
     numbers = np.arange(len(coded.words))
-    owners = Owners(stated.persons, coded.words, numbers, coded.codes, 0, np.arange(len(coded.codes)))
+    codes = coded.codes.astype(np.int64)
+    owners = Owners(stated.persons, coded.words, numbers, codes, 0, np.arange(len(codes)))
     owners.register(connection, copy=True)
     return owners
 

@@ -18,8 +18,10 @@ import numpy as np
 from incrowd.verification.alone import SETS_AT_MOST, count_alone
 from incrowd.verification.give_back import RARER, Crowd, GiveBackRules, joined, rules_of
 from incrowd.verification.open_cells import (
+    LONGEST_LIST,
     Bools,
     Codes,
+    Numbers,
     OpenCells,
     QuasiIdentifier,
     compact,
@@ -115,7 +117,7 @@ class _Narrow:
     """What a column or a pair leaves of a quasi-identifier alone: rows, their sets, and what it gives back."""
 
     rows: Codes
-    sets: Codes
+    sets: Numbers
     gives: tuple[GiveBack, ...]
 
 
@@ -205,7 +207,7 @@ class Counting:
         cells_given_back = {cells.name: one for cells, one in zip(self.cells, back, strict=True)}
         return _Count(sets, below, sum(int(one.sum()) for one in back), tuple(by), beyond, cells_given_back)
 
-    def _by_singles(self, names: Sequence[str], at: int, by: list[GiveBack]) -> Codes:
+    def _by_singles(self, names: Sequence[str], at: int, by: list[GiveBack]) -> Numbers:
         """For each row the set that all single columns leave of a quasi-identifier."""
         narrow = self.cells[at].allowed.copy()
         for name in names:
@@ -214,12 +216,12 @@ class Counting:
             self._add(self._singles[name, at], at, narrow, by)
         return narrow
 
-    def _add(self, alone: _Narrow, at: int, narrow: Codes, by: list[GiveBack]) -> None:
+    def _add(self, alone: _Narrow, at: int, narrow: Numbers, by: list[GiveBack]) -> None:
         """Narrow the sets of a quasi-identifier, in place, by what a column or a pair leaves of it."""
         by.extend(alone.gives)
         narrow[alone.rows] = self.cells[at].sets.both(narrow[alone.rows], alone.sets)
 
-    def _narrow(self, columns: tuple[str, ...], at: int, rows: Codes, sets: Codes) -> _Narrow:
+    def _narrow(self, columns: tuple[str, ...], at: int, rows: Codes, sets: Numbers) -> _Narrow:
         """The rows that are narrowed, and how many of them are given back."""
         cells = self.cells[at]
         changed = np.flatnonzero(sets != cells.allowed[rows])
@@ -230,13 +232,15 @@ class Counting:
     def _single(self, name: str, at: int) -> _Narrow:
         """What one column leaves of a quasi-identifier."""
         cells = self.cells[at]
-        rows = np.flatnonzero(cells.open)
-        sets = cells.allowed[rows]
+        rules = []
         for view in self._views[name]:
             xs, people = self._evidence((name,), at, view.codes)
-            rules = rules_of(xs * cells.width + people.values, view.width, people)
-            if rules is not None:
-                sets = joined(rules.narrowed(view.codes[rows], cells, rows), sets, cells.sets)
+            rules.append((view, rules_of(xs * cells.width + people.values, view.width, people)))
+        rows = np.flatnonzero(cells.open) if any(one for _, one in rules) else np.empty(0, np.int64)
+        sets = cells.allowed[rows]
+        for view, one in rules:
+            if one is not None:
+                sets = joined(one.narrowed(view.codes[rows], cells, rows), sets, cells.sets)
         return self._narrow((name,), at, rows, sets)
 
     @cached_property
@@ -248,9 +252,9 @@ class Counting:
     def _in_pairs(self) -> dict[str, _Column]:
         """All columns as they are counted in pairs."""
         columns = {column.name: _in_pair(column) for column in self.unchanged}
-        return columns | {cells.name: _Column(cells.values, ~cells.open) for cells in self.cells}
+        return columns | {cells.name: _Column(cells.values.astype(np.int64), ~cells.open) for cells in self.cells}
 
-    def _by_pairs(self, names: Sequence[str], narrow: list[Codes], by: list[GiveBack]) -> tuple[NotCounted, ...]:
+    def _by_pairs(self, names: Sequence[str], narrow: list[Numbers], by: list[GiveBack]) -> tuple[NotCounted, ...]:
         """Ask pairs about the cells that no single column gives back; narrows their sets in place."""
         left = [
             np.flatnonzero(cells.open & ~cells.sets.given_back(narrow[at], cells.allowed))
@@ -326,13 +330,16 @@ class Counting:
         return [self._alike(one.names) for one in self.known]
 
     def _alike(self, names: Collection[str]) -> Codes:
-        classes = np.zeros(self.rows, np.int64)
+        classes, width = np.zeros(self.rows, np.int64), 1
         for column in self.quasi_identifiers:
             if column.name in names:
-                classes = compact(classes * len(column.allows) + column.labels)[1]
-        return classes
+                if width * len(column.allows) > LONGEST_LIST:
+                    classes = compact(classes)[1]
+                    width = int(classes.max(initial=0)) + 1
+                classes, width = classes * len(column.allows) + column.labels, width * len(column.allows)
+        return compact(classes)[1]
 
-    def _classes(self, narrow: Sequence[Codes], back: Sequence[Bools]) -> tuple[tuple[SetCounts, ...], int]:
+    def _classes(self, narrow: Sequence[Numbers], back: Sequence[Bools]) -> tuple[tuple[SetCounts, ...], int]:
         """The classes that are left, for each set that is known together; people below k in any of them."""
         counts, below = [], np.zeros(self.rows, np.bool_)
         for number, one in enumerate(self.known):

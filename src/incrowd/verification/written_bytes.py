@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.verification.coded import text_groups
 from incrowd.verification.delimited import STEP, examine, unpacked
 from incrowd.verification.opening import column, connect, open_table
 from incrowd.verification.statistics_files import statistics_faults
@@ -27,9 +28,12 @@ _WORD = re.compile(r"'(?:[^'\\]|\\.)*'|[^,']+")
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
-def bytes_check(path: Path, form: FileForm) -> Check:
-    """The check that nothing is in the file but the released cells."""
-    faults = list(_FAULTS[form.kind](path, form))
+def bytes_check(path: Path, form: FileForm, texts: Iterable[Any] | None = None) -> Check:
+    """The check that nothing is in the file but the released cells.
+
+    ``texts`` are what :func:`text_groups` reads of a Parquet file, if it was read before.
+    """
+    faults = list(_FAULTS[form.kind](path, form) if texts is None else _parquet(path, form, texts))
     return Check("bytes", not faults, "; ".join(faults) or "nothing but the released cells")
 
 
@@ -168,7 +172,7 @@ def _json_lines(path: Path, form: FileForm) -> Iterator[str]:
                 return
 
 
-def _parquet(path: Path, _form: FileForm) -> Iterator[str]:
+def _parquet(path: Path, _form: FileForm, texts: Iterable[Any] | None = None) -> Iterator[str]:
     """Every byte belongs to a column or to the footer, which tells of no value."""
     import pyarrow.parquet as pq
 
@@ -176,7 +180,7 @@ def _parquet(path: Path, _form: FileForm) -> Iterator[str]:
         with pq.ParquetFile(file) as opened:
             yield from _footer(opened.metadata)
             yield from _gaps(file, opened.metadata)
-        yield from _words(file)
+        yield from _words(text_groups(file) if texts is None else texts)
 
 
 def _footer(footer: Any) -> Iterator[str]:
@@ -223,17 +227,12 @@ def _chunks(footer: Any) -> Iterator[tuple[int, int]]:
                 yield start, chunk.total_compressed_size
 
 
-def _words(path: Path) -> Iterator[str]:
+def _words(groups: Iterable[Any]) -> Iterator[str]:
     """Dictionaries of texts hold the values of their rows, and tell nothing else."""
-    import pyarrow.parquet as pq
-
-    texts = [f.name for f in pq.read_schema(path) if _is_text(f.type)]
-    with pq.ParquetFile(path, read_dictionary=texts) as coded:
-        for number in range(coded.num_row_groups):
-            group = coded.read_row_group(number, columns=texts, use_threads=False)
-            for name in texts:
-                faults = dict.fromkeys(fault for chunk in group[name].chunks for fault in _dictionary_faults(chunk))
-                yield from (f"{name} {fault}" for fault in faults)
+    for group in groups:
+        for name in group.column_names:
+            faults = dict.fromkeys(fault for chunk in group[name].chunks for fault in _dictionary_faults(chunk))
+            yield from (f"{name} {fault}" for fault in faults)
 
 
 def _is_text(kind: Any) -> bool:

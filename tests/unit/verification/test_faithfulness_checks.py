@@ -211,8 +211,11 @@ def test_half_of_the_memory_is_for_a_release(tmp_path, monkeypatch):
 def test_a_file_is_read_once_and_further_checks_have_what_was_read(tmp_path, ending):
     path = written(tmp_path, SHOWN, ending)
 
-    def more(connection):
+    def more(connection, shown):
         path.unlink()
+        assert {name: [*cells.words.to_pylist(), None][cells.codes[0]] for name, cells in shown.items()} == {
+            name: str(SHOWN[name][0]) for name in ASKED.quasi_identifiers
+        }
         rows = connection.execute("SELECT r.c0, o.c0 FROM released AS r POSITIONAL JOIN original AS o").fetchall()
         yield Check("more", rows == list(zip(SHOWN["job"].to_pylist(), OWN["job"].to_pylist(), strict=True)), "")
 
@@ -224,7 +227,7 @@ def test_a_file_is_read_once_and_further_checks_have_what_was_read(tmp_path, end
 
 
 def test_what_the_database_cannot_read_is_an_error_that_names_the_file(tmp_path):
-    def more(connection):
+    def more(connection, _shown):
         return [connection.execute("SELECT no_such_column FROM released")]
 
     with pytest.raises(FileFormatError, match=r"release.parquet cannot be read back .* \(BinderException\)"):

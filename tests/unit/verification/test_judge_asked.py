@@ -14,7 +14,7 @@ from test_judge import COLUMNS, ROWS, failed, people, released, request
 from incrowd.tables.publishing.serialise import write_pair, write_table
 from incrowd.verification import judge as judging
 from incrowd.verification.judge import expected_columns, expected_of, judge, written
-from incrowd.verification.request import Hint, InputFile, Request
+from incrowd.verification.request import Hint, InputFile, Original, Request
 from incrowd.vocabulary.counts_text import write_counts
 from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -245,6 +245,26 @@ def test_half_of_the_memory_is_for_the_database_and_the_input_is_forgotten(tmp_p
     assert ("input",) not in left
 
 
+@pytest.mark.parametrize(("cells", "memory", "sizes"), [(240, None, [60]), (239, None, [25, 35]), (0, 15_360, [60])])
+def test_a_release_in_pieces_is_compared_whole_if_there_is_room_for_its_cells(
+    tmp_path, monkeypatch, cells, memory, sizes
+):
+    compared = []
+    verifying = judging.verify_release
+
+    def verified(*given, **more):
+        compared.append([len(given[3].origin)] if isinstance(given[3], Original) else [*given[3].sizes])
+        return verifying(*given, **more)
+
+    monkeypatch.setattr(judging, "MOST_HELD", cells)
+    monkeypatch.setattr(judging, "verify_release", verified)
+    asked = request(tmp_path, "parquet")
+    pieces = replace(asked.hint, sizes=(25, 35))
+    held = judging.in_one_piece(replace(asked, hint=pieces, memory=memory))
+    assert judge(replace(held, memory=None)).passed
+    assert compared == [sizes]
+
+
 def test_a_large_input_is_read_where_it_is(tmp_path, monkeypatch):
     copied = []
     opening = judging.InputTable.open
@@ -253,8 +273,11 @@ def test_a_large_input_is_read_where_it_is(tmp_path, monkeypatch):
     )
     asked = request(tmp_path, "parquet")
     assert judge(asked).passed
-    assert judge(replace(asked, hint=replace(asked.hint, sizes=(25, 35)))).passed
-    assert copied == [True, False]
+    pieces = replace(asked, hint=replace(asked.hint, sizes=(25, 35)))
+    assert judge(pieces).passed
+    monkeypatch.setattr(judging, "MOST_HELD", 0)
+    assert judge(pieces).passed
+    assert copied == [True, True, False]
 
 
 # two tables
