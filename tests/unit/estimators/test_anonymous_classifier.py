@@ -158,6 +158,7 @@ def test_every_container_is_taken_by_the_anonymous_classifier(people, container)
     assert model.score(X, y) > 0.8
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("labels", [("no", "yes", "so"), (9, 10, 11), (-1.0, 2.0, 10.0), ("", "?", "*")])
 def test_classes_keep_their_type_and_their_order(people, labels):
     """Written as text 10 comes before 9; probabilities and scores are in the order of the classes all the same."""
