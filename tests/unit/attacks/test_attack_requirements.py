@@ -41,7 +41,7 @@ def patients(rows: int = 240) -> pl.DataFrame:
     )
 
 
-@pytest.mark.each(3)
+@pytest.mark.each(5)
 @pytest.mark.parametrize("method", ["kactus", "tdr", "iack", "mondrian"])
 def test_what_names_a_sensitive_column_is_released_again(method: str) -> None:
     made = release(patients(), **ROLES, method=method, require=ASKED, class_sensitive=True)

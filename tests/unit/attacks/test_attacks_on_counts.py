@@ -51,6 +51,7 @@ def alone() -> pl.DataFrame:
     return pl.concat([patients(), words(1, 240).drop("job", "ill")], how="horizontal")
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("name", NEW)
 def test_each_runs_on_a_release_as_counts(name: str) -> None:
     asked = {**ASKED, "quasi_identifiers": ["age", "job", "town", "band"]}
