@@ -36,7 +36,7 @@ def checks():
             yield pytest.param(estimator, check, id=name)
 
 
-@pytest.mark.each(3)
+@pytest.mark.each(7)
 @pytest.mark.parametrize(("estimator", "check"), list(checks()))
 def test_scikit_learn_checks_of_the_anonymous_classifier(estimator, check):
     check(estimator)
