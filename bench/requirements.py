@@ -56,7 +56,7 @@ def _in_turns(workshop: Workshop, method: str, repetitions: int) -> tuple[Costs,
     sensitive = plain.index("--class-sensitive") + 1
     commands = (plain, [*plain[:sensitive], "yes", *plain[sensitive + 1 :], "--require", REQUIRED])
     runs: tuple[list[Cost], list[Cost]] = [], []
-    for command in commands:  # compile
+    for command in commands if repetitions > 1 else ():  # compile
         workshop.attempt(command, LIMIT)
     for _ in range(repetitions):
         for command, kept in zip(commands, runs, strict=True):

@@ -34,7 +34,8 @@ def measure(setting: Setting) -> Section:
             HELP: [str(INCROWD), "--help"],
             IMPORT: [sys.executable, "-c", "import incrowd"],
         }
-        workshop.alternate(commands, 1)
+        if not setting.quick:
+            workshop.alternate(commands, 1)
         costs = workshop.alternate(commands, 1 if setting.quick else ROUNDS)
     ratios = {name: costs[name].ratios(costs[IMPORTS]) for name in MOST}
     return Section(

@@ -79,7 +79,7 @@ def typed_meaning(value, kind):
             return written(value)
 
 
-@pytest.mark.each(7)
+@pytest.mark.each(11)
 @pytest.mark.parametrize("values", TYPED)
 @pytest.mark.parametrize("kind", WHOLE)
 @settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))

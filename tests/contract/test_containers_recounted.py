@@ -14,7 +14,7 @@ import incrowd
 from support.containers import TEXTS, TYPED, WHOLE, container, is_missing, writable, written
 
 
-@pytest.mark.each(3)
+@pytest.mark.each(5)
 @pytest.mark.parametrize("kind", WHOLE)
 @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @example(texts=["", "*", "?", "a", "a "])
@@ -29,7 +29,7 @@ def test_a_recount_of_texts_does_not_depend_on_the_container(kind, texts):
     assert found.sizes == plain.sizes
 
 
-@pytest.mark.each(7)
+@pytest.mark.each(11)
 @pytest.mark.parametrize("values", TYPED)
 @pytest.mark.parametrize("kind", WHOLE)
 @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))

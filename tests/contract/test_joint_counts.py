@@ -83,6 +83,7 @@ def members(texts):
     return rows
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(
     "asked", [{}, {"method": "infogain-mondrian", "k": 40}, {"rarest": 30}, {"bins": "fine"}], ids=str
 )
@@ -205,6 +206,7 @@ def origins(monkeypatch):
     monkeypatch.setattr(held.EmbeddedEngine, "draft", draft)
 
 
+@pytest.mark.slow
 def test_persons_blocks_and_classes_are_counted_together_as_well(tmp_path):
     visits = pl.concat([THINGS, THINGS[:300]]).with_columns(whose=pl.col("thing")).drop("thing")
     made = released(visits, identifiers=None, person="whose")

@@ -104,7 +104,7 @@ def test_k_persons_are_kept_seeds_repeat_compiled_or_not_and_plans_apply_again(e
     check_applied_again(made, engine, METHODS[name])
 
 
-@pytest.mark.each(7)
+@pytest.mark.each(13)
 @BOTH
 @pytest.mark.parametrize("table", SHARED, ids=str)
 def test_awkward_tables_of_persons(engine, name, table):

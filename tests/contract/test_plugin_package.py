@@ -92,6 +92,7 @@ def test_a_release_by_their_method_of_their_file_with_their_requirement(place: P
     assert json.loads(report.stdout)["findings"][0]["verdict"] == "no leak found"
 
 
+@pytest.mark.slow
 def test_what_is_ours_looks_for_no_plug_in(place: Place) -> None:
     place.imports()
     place.incrowd("release", "people.csv", *ROLES, "-k", "5", "--method", "kactus", "--to", "ours.csv")

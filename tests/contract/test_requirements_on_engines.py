@@ -151,7 +151,7 @@ def make(case, asked, engine, name, seed):
     return plan, engine.draft(plan, population, case.frame, chance)
 
 
-@pytest.mark.each(5)
+@pytest.mark.each(11)
 @pytest.mark.parametrize("engine", ENGINES, ids=["embedded", "blocks"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", METHODS)

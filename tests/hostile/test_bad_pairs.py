@@ -57,6 +57,7 @@ def test_k_of_all_rows_is_one_group(people):
     assert made.groups["count"].sum() == people.height * len(set(made.groups["attribute"]))
 
 
+@pytest.mark.slow
 def test_groups_are_numbered_at_random(people):
     orders = set()
     for _ in range(5):

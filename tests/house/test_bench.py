@@ -13,7 +13,6 @@ from bench import growth
 from bench.alone import Figures, measure_alone
 from bench.census import ATTRIBUTES, K, census, hierarchies, lengthen, widen
 from bench.growth import Series, measure_all, power
-from bench.kadet import measure as measure_kadet
 from bench.page import sections_of
 from bench.parts import GROUPS, PARTS, TITLES
 from bench.people import TARGET
@@ -43,6 +42,9 @@ def test_a_quick_run_goes_through_everything(tmp_path):
     assert "python -m bench all --quick --write performance.md" in page.read_text(encoding="utf-8")
     shown = re.findall(r"\(plots/(\w+\.svg)\)", page.read_text(encoding="utf-8"))
     assert sorted(shown) == sorted(path.name for path in (page.parent / "plots").iterdir())
+    assert {"kadet_id3.svg", "kadet_c45.svg", "kadet_exposed.svg"} <= set(shown)
+    assert "**Met**" in (trees := sections_of(page.read_text(encoding="utf-8"))[PARTS["kadet"].title])
+    assert "4 of 4" in trees  # models that were verified
 
 
 def test_the_published_page_names_the_commands_that_made_it():
@@ -155,17 +157,6 @@ def test_a_release_is_timed_as_a_whole_and_in_its_deciding(tmp_path, monkeypatch
         assert [column.name for column in spent.facts.schema.columns if column.hierarchy] == (
             ATTRIBUTES if method == "mondrian" else []
         )
-
-
-@pytest.mark.slow
-def test_k_anonymous_trees_are_measured_and_verified():
-    section = measure_kadet(Setting(quick=True))
-    text = section.text(pictures=True)
-    assert HEADINGS[-1] in text
-    assert [part.name for part in section.pictures] == ["kadet_id3", "kadet_c45", "kadet_exposed"]
-    checked, *_ = section.goals
-    assert checked.met
-    assert checked.found == "4 of 4"
 
 
 def test_the_power_is_the_slope_of_the_logarithms():

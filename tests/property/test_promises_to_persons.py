@@ -224,6 +224,7 @@ def test_blocks_keep_k_persons(name, seed):
 # --- what persons do not change --------------------------------------------------------------------------------------
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("name", METHODS)
 @FEW
 @given(SEEDS)
@@ -238,6 +239,7 @@ def test_one_row_each_gives_the_plan_of_rows(name, seed):
         assert again.frame.equals(draft.frame)
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("name", METHODS)
 @FEW
 @given(SEEDS)

@@ -117,7 +117,7 @@ def broken_by_sql(groups, requirement):
         return {number - 1 for number in broken_classes(connection, names, ["group"], asked)}
 
 
-@pytest.mark.each(3)
+@pytest.mark.each(11)
 @pytest.mark.parametrize("name", MAKE)
 def test_algorithms_sql_and_fractions_agree(name):
     make, holds = MAKE[name], HOLDS[name]

@@ -172,7 +172,7 @@ def key_of(case, method, candidate):
     return "*" if isinstance(method, TDS) else candidate.into.split(",")[0]
 
 
-@pytest.mark.each(3)
+@pytest.mark.each(7)
 @pytest.mark.parametrize("block", range(10))
 def test_every_step_is_the_oracles(block):
     """A thousand tables on which there is something to do."""
@@ -187,7 +187,7 @@ def test_every_step_is_the_oracles_on_odd_tables(request):
     check_steps(*request)
 
 
-@pytest.mark.each(3)
+@pytest.mark.each(7)
 @pytest.mark.parametrize("block", range(4))
 def test_every_step_is_the_oracles_for_persons(block):
     """Persons are counted: in the smallest group, hence in what is lost and in what is valid."""

@@ -115,6 +115,7 @@ def test_the_plan_says_it_all(files: Path) -> None:
     assert scene.promised.k == 5
 
 
+@pytest.mark.slow
 def test_seeded_releases_are_recognised() -> None:
     table = people()
     made = release(table, quasi_identifiers=["age", "sex"], target="ill", k=5, method="mondrian", run=Run(seed=42))

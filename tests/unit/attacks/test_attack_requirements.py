@@ -41,7 +41,7 @@ def patients(rows: int = 240) -> pl.DataFrame:
     )
 
 
-@pytest.mark.each(3)
+@pytest.mark.each(5)
 @pytest.mark.parametrize("method", ["kactus", "tdr", "iack", "mondrian"])
 def test_what_names_a_sensitive_column_is_released_again(method: str) -> None:
     made = release(patients(), **ROLES, method=method, require=ASKED, class_sensitive=True)
@@ -71,7 +71,7 @@ def test_every_requirement_is_tried() -> None:
     assert set(EACH) == set(WORDS)
 
 
-@pytest.mark.each(4)
+@pytest.mark.each(7)
 @pytest.mark.parametrize("word", EACH)
 def test_what_the_certificate_promises_is_read(tmp_path: Path, word: str) -> None:
     trees = {"pay": from_edges("pay", [1500, 2000, 2500], [2000])} if word == "t-hierarchical" else None

@@ -49,6 +49,7 @@ def alone() -> pl.DataFrame:
     return pl.concat([patients(), words(1, 240).drop("job", "ill")], how="horizontal")
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("name", NEW)
 def test_each_runs_on_a_release_as_counts(name: str) -> None:
     asked = {**ASKED, "quasi_identifiers": ["age", "job", "town", "band"]}
@@ -63,6 +64,7 @@ def test_each_runs_on_a_release_as_counts(name: str) -> None:
     assert "canary" not in str(one)
 
 
+@pytest.mark.slow
 def test_exact_counts_give_the_record_of_whoever_leaves() -> None:
     counts = run_attack(ATTACKS["differencing"], scene_of(method="mondrian", form="counts", redraw=0))
     assert (counts.verdict, counts.measured) == ("leak", 1.0)

@@ -62,6 +62,7 @@ def once_more(scene: Scene) -> pl.DataFrame:
     return scene.made(np.arange(scene.table.height), "once more").draft.frame
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(
     ("asked", "counted"),
     [

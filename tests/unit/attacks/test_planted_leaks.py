@@ -41,6 +41,7 @@ def test_the_planted_leak_is_caught(name: str) -> None:
     assert verdicts(name, True, seeds).count("leak") == seeds
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_clean_release_gives_no_alarm(name: str) -> None:
     seeds, _ = FEWER.get(name, (SEEDS, MANY))

@@ -174,6 +174,7 @@ def test_what_cannot_be_done_is_left_out_and_if_nothing_can_that_is_said(patient
         choose(patients, candidates("kactus-plus"), replace(few, k=290), Auto("nb"), seed=1)
 
 
+@pytest.mark.slow
 def test_a_measure_for_rare_classes_may_be_named(patients):
     chosen = choose(patients, candidates("kactus-plus", "mondrian"), ASKED, Auto("nb", "balanced-accuracy"), seed=1)
     assert "balanced accuracy" in str(chosen)

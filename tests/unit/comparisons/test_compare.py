@@ -323,6 +323,7 @@ def test_what_is_known_of_a_data_set_is_used(tmp_path, monkeypatch):
     assert [column.type.is_numeric for column in subject.schema.columns] == [True, False, False]
 
 
+@pytest.mark.slow
 def test_only_some_rows_may_be_used(patients):
     found = ask(patients, rows=100)
     assert found.rows == 100

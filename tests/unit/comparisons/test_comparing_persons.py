@@ -155,6 +155,7 @@ def test_columns_that_cannot_say_whose_row_it_is_are_refused():
         ask(person="patient")
 
 
+@pytest.mark.slow
 def test_splits_that_keep_persons_apart_are_taken():
     assert ask(protocol=GroupKFold(3)).splitting.endswith("persons of patient_id stay in one part")
     within = VISITS.with_columns(half=pl.col(PERSON).hash(seed=1) % 4, first=pl.col("visit_date").min().over(PERSON))
@@ -260,6 +261,7 @@ FOLLOWED = [
 ]
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize(
     ("known", "counted"), FOLLOWED, ids=["whole histories", "two rows", "one row and their number"]
 )

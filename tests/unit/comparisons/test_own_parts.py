@@ -127,6 +127,7 @@ def test_what_cannot_be_sent_to_other_processes_is_refused_with_the_way_out():
         list(run_trials(laboratory, trials, 2))
 
 
+@pytest.mark.slow
 def test_what_other_processes_cannot_import_is_refused_with_the_way_out(monkeypatch):
     """A class of a module that only this process has."""
     import sys

@@ -145,6 +145,7 @@ def test_a_learner_that_fails_does_not_stop_the_others(patients, monkeypatch):
     assert found["c45"].status == found["logistic"].status == DONE
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize("method", [*METHODS, "kadet"])
 def test_every_method_keeps_its_promise_in_the_lab(patients, method):
     for result in run(patients, method, k=10, learners=("nb",)):

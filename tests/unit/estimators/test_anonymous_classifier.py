@@ -36,7 +36,7 @@ def checks():
             yield pytest.param(estimator, check, id=name)
 
 
-@pytest.mark.each(3)
+@pytest.mark.each(7)
 @pytest.mark.parametrize(("estimator", "check"), list(checks()))
 def test_scikit_learn_checks_of_the_anonymous_classifier(estimator, check):
     check(estimator)
@@ -96,6 +96,7 @@ def test_every_method_serves(people, method):
     assert model.score(frame, y) > (0.8 if METHODS[method].weighs and method not in ("mondrian", "tdr") else 0.4)
 
 
+@pytest.mark.each(2)
 @pytest.mark.parametrize("learner", [HistGradientBoostingClassifier(max_iter=5), LogisticRegression(max_iter=1000)])
 def test_columns_of_numbers_that_nobody_has_or_few_have_disturb_no_learner(people, learner):
     frame, y = people
@@ -106,6 +107,7 @@ def test_columns_of_numbers_that_nobody_has_or_few_have_disturb_no_learner(peopl
     assert set(model.release_.table["nothing"]) == set(model.release_.table["few"]) == {"*"}
 
 
+@pytest.mark.slow
 def test_one_grid_over_method_k_and_learner(people):
     frame, y = people
     grid = GridSearchCV(
@@ -123,6 +125,7 @@ def test_one_grid_over_method_k_and_learner(people):
     assert grid.best_estimator_.verdict_.sizes.smallest >= grid.best_params_["k"]
 
 
+@pytest.mark.slow
 def test_auto_chooses_for_the_learner_among_methods_that_keep_what_is_asked(people):
     frame, y = people
     asked = {"hierarchies": {"job": JOBS}, "at_most": {"job": 1}, "parameters": {"measure": "auc"}}
@@ -155,6 +158,7 @@ def test_every_container_is_taken_by_the_anonymous_classifier(people, container)
     assert model.score(X, y) > 0.8
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("labels", [("no", "yes", "so"), (9, 10, 11), (-1.0, 2.0, 10.0), ("", "?", "*")])
 def test_classes_keep_their_type_and_their_order(people, labels):
     """Written as text 10 comes before 9; probabilities and scores are in the order of the classes all the same."""

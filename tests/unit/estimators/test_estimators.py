@@ -249,6 +249,7 @@ def test_all_estimators_come_with_a_star():
     assert {"AnonymousClassifier", "KAdetClassifier", "Blend", "KActusPlus", "IACk"} < set(names)
 
 
+@pytest.mark.slow
 def test_one_grid_over_samplers_with_any_learner(people):
     frame, _ = people
     X = frame[["age", "height"]]

@@ -31,7 +31,7 @@ TREE = DecisionTreeClassifier(min_samples_leaf=10, random_state=0)
 FACES = [getattr(incrowd.estimators, entry.factory) for entry in METHODS.values()]
 
 
-@pytest.mark.each(4)
+@pytest.mark.each(11)
 @pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
 def test_every_face_takes_persons_as_a_column_or_beside_the_rows(face):
     named = face(k=5, person=PERSON, random_state=3, output="released")

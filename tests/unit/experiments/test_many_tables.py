@@ -68,6 +68,7 @@ def test_a_release_is_learned_from_and_attacked(bench, method):
     assert {"pure", "members", "strangers", "advantage"} <= outcome.facts.keys()
 
 
+@pytest.mark.slow
 def test_blend_asks_its_guide_once_for_all_k_of_a_split(bench, monkeypatch):
     asked = []
 

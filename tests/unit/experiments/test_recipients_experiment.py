@@ -123,6 +123,7 @@ def test_both_ways_learn_from_the_same_release(bench, tried):
         assert 0.4 < opened.right[learner].mean() <= 1
 
 
+@pytest.mark.each(7)
 @pytest.mark.parametrize("kind", [kind for kind in kinds() if kind[1] != PAIR], ids=str)
 def test_a_recipient_gets_what_a_comparison_promises(bench, kind):
     """The same answer to every row, where both have the same deals: it is the same object that learns."""

@@ -203,7 +203,7 @@ def test_orphans_whose_keys_are_of_another_kind_are_refused():
 REQUIRED = ["distinct-l=2 on note", "t=0.4 on cost", "alpha=0.9 on note, t=0.45 on cost"]
 
 
-@pytest.mark.each(2)
+@pytest.mark.each(5)
 @pytest.mark.parametrize("require", REQUIRED)
 def test_more_than_k_is_required_of_either_table(require):
     made = incrowd.release(PATIENTS, with_table=VISITS, require=require, **ASKED)
@@ -326,6 +326,7 @@ def test_both_from_one_database_file(tmp_path):
     assert min(joint(pl.read_csv(made.path), pl.read_csv(made.events.path)).values()) >= 4
 
 
+@pytest.mark.slow
 def test_an_unchanged_column_of_events_that_gives_back_what_persons_hide_is_refused(tmp_path):
     """Each table alone gives nothing back; by the pseudonym the year of birth in the events is that of the person."""
     patients, events = tables(persons=200)
