@@ -46,8 +46,7 @@ def draft(
 ) -> None:
     """Draft a hierarchy for a column. It lists values of the table: as private as they are."""
     from incrowd.tables.hierarchies.draft import draft_hierarchy, encoded_columns
-    from incrowd.tables.hierarchies.forms import format_compact
-    from incrowd.tables.hierarchies.read import hierarchy_text
+    from incrowd.tables.hierarchies.read import format_compact, hierarchy_text
     from incrowd.tables.publishing.staging import check_target
     from incrowd.tables.reading.read import read
 

@@ -185,8 +185,8 @@ class JobLine:
         progress = job.folder / "progress.jsonl"
         with (job.folder / "answer.json").open("wb") as answer, (job.folder / "messages.txt").open("wb") as messages:
             words = ["incrowd.desk.child", str(job.folder), *job.words]
-            out, told = answer.fileno(), messages.fileno()
-            process = await started(self.project, words, scratch, out, told, INCROWD_PROGRESS=str(progress))
+            outputs = answer.fileno(), messages.fileno()
+            process = await started(self.project, words, scratch, *outputs, INCROWD_PROGRESS=str(progress))
         self._running = job.number, process
         self._waiting.remove(job.number)
         (job.folder / "process.json").write_text(json.dumps({"pid": process.pid, "begun": time.time()}))

@@ -165,8 +165,7 @@ class Recipe:
             raise ParameterError("alone_at_most is a whole number of people, 0 or more.")
         if not isinstance(self.method, str | type):
             method, parameters = class_and_parameters(self.method, self.parameters)
-            object.__setattr__(self, "method", method)
-            object.__setattr__(self, "parameters", parameters)
+            vars(self).update(method=method, parameters=parameters)
         check_form(**{name: getattr(self, name) for name in OF_FORM})
         if self.rarest is not None:
             check_rarest(self.rarest)
@@ -197,8 +196,7 @@ class Recipe:
             check_days(self.shift_days)
         _ = self.requirement, self.preferences
         own, needed = linked_method(self.persons, self.method, self.parameters, DEFAULT_METHOD)
-        object.__setattr__(self, "method", own)
-        object.__setattr__(self, "parameters", needed)
+        vars(self).update(method=own, parameters=needed)
 
     @property
     def persons(self) -> Persons | None:

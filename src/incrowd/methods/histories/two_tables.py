@@ -12,9 +12,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from incrowd.errors import ParameterError, RequirementError
-from incrowd.methods.histories.grouping import Grouping, commonest, group_persons, summaries
 from incrowd.methods.histories.known_rows import KnownRows, Refined, SupportRefinement, check_k_alone, kept_rows
-from incrowd.methods.histories.rows_of_persons import Histories, Ints, common_forms, levels
+from incrowd.methods.histories.rows_of_persons import (
+    Grouping,
+    Histories,
+    Ints,
+    common_forms,
+    commonest,
+    group_persons,
+    levels,
+    summaries,
+)
 from incrowd.methods.histories.whole_histories import (
     Beyond,
     HistoryRows,

@@ -16,8 +16,15 @@ import numpy as np
 
 from incrowd.drawing.wording import counted
 from incrowd.errors import RequirementError
-from incrowd.methods.histories.grouping import Grouping, group_persons, summaries
-from incrowd.methods.histories.rows_of_persons import Histories, Ints, common_forms, levels
+from incrowd.methods.histories.rows_of_persons import (
+    Grouping,
+    Histories,
+    Ints,
+    common_forms,
+    group_persons,
+    levels,
+    summaries,
+)
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Population, Presence, check_choice
 from incrowd.methods.partitioning.mondrian import BOXES

@@ -79,9 +79,7 @@ def prefixes(column: EncodedColumn) -> Hierarchy:
 
     A code that is no longer than what a level keeps stays itself there.
     """
-    values = [str(value) for value in column.dictionary.to_list()]
-    if not values:
-        raise ParameterError(f"Column {column.name!r} has no values to build prefixes from.")
+    values = _values(column)
     starred = sum(ROOT in value for value in values)
     if starred:
         raise ParameterError(f"Column {column.name!r}: {starred} values contain '*', the sign for a hidden character.")

@@ -60,9 +60,7 @@ class TCloseness(OnColumn):
             raise ParameterError("t must be between 0 and 1: 1 asks for nothing. Give for instance t=0.2.")
         if distance is not None and distance not in DISTANCES:
             raise ParameterError(f"The distance of t must be one of {', '.join(DISTANCES)}.")
-        object.__setattr__(self, "t", number)
-        object.__setattr__(self, "on", on)
-        object.__setattr__(self, "distance", distance)
+        vars(self).update(t=number, on=on, distance=distance)
 
     def distance_on(self, subject: RequirementSubject) -> str:
         """The distance that is used for a column."""
@@ -183,9 +181,7 @@ class BetaLikeness(OnShares):
         number = written(beta, "beta", "beta=1")
         if number <= 0:
             raise ParameterError("beta must be above 0. Give for instance beta=1: no share more than doubles.")
-        object.__setattr__(self, "beta", number)
-        object.__setattr__(self, "on", on)
-        object.__setattr__(self, "enhanced", bool(enhanced))
+        vars(self).update(beta=number, on=on, enhanced=bool(enhanced))
 
     def holds_shares(self, bearers: Histograms, sizes: Histograms, subject: RequirementSubject) -> Flags:
         """Whether no share of each group grows too much."""
@@ -260,8 +256,7 @@ class DeltaDisclosure(OnShares):
         number = written(delta, "delta", "delta-disclosure=1")
         if number <= 0:
             raise ParameterError("delta-disclosure must be above 0. Give for instance delta-disclosure=1.")
-        object.__setattr__(self, "delta", number)
-        object.__setattr__(self, "on", on)
+        vars(self).update(delta=number, on=on)
 
     def holds_shares(self, bearers: Histograms, sizes: Histograms, subject: RequirementSubject) -> Flags:
         """Whether every value of each group keeps near its share in the table."""
@@ -329,8 +324,7 @@ class ConfidenceCap(OnShares):
         number = written(share, "alpha or max_confidence", "alpha=0.5")
         if not 0 < number <= 1:
             raise ParameterError("alpha or max_confidence must be above 0 and at most 1. Give for instance 0.85.")
-        object.__setattr__(self, "share", number)
-        object.__setattr__(self, "on", on)
+        vars(self).update(share=number, on=on)
 
     def holds_shares(self, bearers: Histograms, sizes: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
         """Whether the most frequent value of each group is not too frequent."""

@@ -103,8 +103,7 @@ class EntropyDiversity(OnColumn):
         number = written(l, "l", "entropy-l=1.5")
         if number < 1:
             raise ParameterError("l must be a number of at least 1. Give for instance entropy-l=1.5.")
-        object.__setattr__(self, "l", number)
-        object.__setattr__(self, "on", on)
+        vars(self).update(l=number, on=on)
 
     @property
     def bits(self) -> float:
@@ -222,9 +221,7 @@ class RecursiveDiversity(OnColumn):
             raise ParameterError(
                 "recursive-l must be a whole number of at least 1. Give for instance recursive-l=3 c=2."
             )
-        object.__setattr__(self, "c", number)
-        object.__setattr__(self, "l", int(l))
-        object.__setattr__(self, "on", on)
+        vars(self).update(c=number, l=int(l), on=on)
 
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
         """Whether the most frequent value of each group is rarer than c times the tail."""
@@ -302,9 +299,7 @@ class PowerBound(OnColumn):
         number = written(limit, "limit", "0.5")
         if number <= 0:
             raise ParameterError("limit must be above 0. Give for instance 0.5.")
-        object.__setattr__(self, "powers", tuple(sorted(weights.items())))
-        object.__setattr__(self, "limit", number)
-        object.__setattr__(self, "on", on)
+        vars(self).update(powers=tuple(sorted(weights.items())), limit=number, on=on)
 
     def holds_each(self, histograms: Histograms, subject: RequirementSubject) -> Flags:  # noqa: ARG002, groups speak for themselves
         """Whether the sum of each group keeps to the limit."""

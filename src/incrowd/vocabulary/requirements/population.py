@@ -73,8 +73,7 @@ class DeltaPresence(OnPopulation):
         bounds = [written(bound, "delta-presence", "delta-presence=0.1..0.5") for bound in (low, high)]
         if not 0 <= bounds[0] <= bounds[1] <= 1:
             raise ParameterError("delta-presence needs two bounds between 0 and 1, as in delta-presence=0.1..0.5.")
-        object.__setattr__(self, "low", bounds[0])
-        object.__setattr__(self, "high", bounds[1])
+        vars(self).update(low=bounds[0], high=bounds[1])
 
     def holds_each(self, released: Histograms, fitting: Histograms) -> Flags:
         """Whether the share of each combination lies between the bounds, in whole numbers."""

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from incrowd.errors import FileFormatError, InputError, OutputError
-from incrowd.tables.hierarchies.forms import (
+from incrowd.tables.hierarchies.read import (
     format_arx,
     format_compact,
     format_json,
@@ -14,8 +14,9 @@ from incrowd.tables.hierarchies.forms import (
     parse_compact,
     parse_json,
     parse_yaml,
+    read_hierarchy,
+    write_hierarchy,
 )
-from incrowd.tables.hierarchies.read import read_hierarchy, write_hierarchy
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 
 JOB = Hierarchy.from_paths("job", [["cook", "service", "*"], ["waiter", "service", "*"], ["judge", "*"]])
