@@ -1,5 +1,6 @@
 """What may be asked of a release."""
 
+import weakref
 from dataclasses import replace
 
 import polars as pl
@@ -7,6 +8,7 @@ import pytest
 
 from incrowd.api import release
 from incrowd.errors import ParameterError
+from incrowd.releases import pipeline
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.verdict import Verdict
 
@@ -35,3 +37,27 @@ def test_a_column_that_a_recipe_calls_other_is_sensitive_where_something_is_requ
     )
     certificate = release(table, recipe=recipe, class_sensitive=False).certificate
     assert {column["name"]: column["role"] for column in certificate["columns"]}["part"] == "sensitive"
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_rows_are_let_go_before_the_release_is_verified(tmp_path, monkeypatch, in_blocks):
+    people = pl.DataFrame({"age": [30, 41] * 20, "sex": ["f", "m"] * 20, "ill": ["no", "yes"] * 20})
+    people.write_parquet(tmp_path / "people.parquet")
+    known, gone = [], []
+    decide, verify = pipeline.decide, pipeline.verify
+
+    def decided(*arguments):
+        plan, population = decide(*arguments)
+        known.append(weakref.ref(population))
+        return plan, population
+
+    def verified(*arguments):
+        gone.append(known[0]() is None)
+        return verify(*arguments)
+
+    monkeypatch.setattr(pipeline, "MANY", 0)
+    monkeypatch.setattr(pipeline, "decide", decided)
+    monkeypatch.setattr(pipeline, "verify", verified)
+    monkeypatch.setattr(pipeline, "in_blocks", lambda *_: in_blocks)
+    release(tmp_path / "people.parquet", quasi_identifiers=["age", "sex"], target="ill", class_sensitive=False, k=5)
+    assert gone == [True]
