@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import hmac
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,7 +50,7 @@ from incrowd.vocabulary.randomness import (
     seeded_key,
 )
 from incrowd.vocabulary.requirement import Together, subject_names
-from incrowd.vocabulary.resources import PROGRAM, Resources
+from incrowd.vocabulary.resources import PROGRAM, Resources, give_back, looking_rarely
 from incrowd.vocabulary.schema import Role, Schema
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 SCRATCH = "scratch"
 _OF_A_COUNT = 120
 """Bytes of memory that the verification takes for each cell that goes into counts, measured."""
+MANY = 100_000  # rows
 _DRAWS = (lambda source: source.words(8), lambda source: permutation(32, source))
 
 
@@ -68,8 +70,9 @@ def run_release(job: Job) -> Release:
     job.check()
     randomness = chance(job)
     make_method(job.recipe.method, dict(job.recipe.parameters))
-    with _opened_book(job) as page_of, hold(job) as (job, held, drafts):
+    with looking_rarely(), _opened_book(job) as page_of, hold(job) as (job, held, drafts):
         check_measurable(job, held)
+        give_back()
         notices = (*held.notices, *possible(job, held), *notices_asked(job, held.columns))
         page = page_of(job, held)
         held = held if page is None else page.held
@@ -79,6 +82,10 @@ def run_release(job: Job) -> Release:
             notices = (*notices, *notices_of_class(plan, population))
         with job.clock("applying"):
             draft = held.write(plan, population, randomness)
+        del population  # what it knows of rows would stay in memory while another process verifies
+        if held.rows > MANY:
+            gc.collect()  # populations refer to each other
+        give_back()
         with job.clock("verifying"):
             joint = [one.names for one in plan.joint]
             request = request_of(job, held, draft, plan.rows_dropped, bins=plan.bins_counted, joint=joint)
@@ -300,7 +307,9 @@ def decide(job: Job, held: Held, randomness: Randomness) -> tuple[ReleasePlan, P
     """The plan, and the rows it was made for."""
     with job.clock("deciding"):
         population = held.population(randomness)
-        return held.settle(plan_of(job, held, population, randomness), population), population
+        plan = held.settle(plan_of(job, held, population, randomness), population)
+        give_back()
+        return plan, population
 
 
 def plan_of(job: Job, held: Held, population: Population, randomness: Randomness) -> ReleasePlan:

@@ -1,5 +1,6 @@
 """What may be asked of a release."""
 
+import weakref
 from dataclasses import replace
 
 import polars as pl
@@ -54,3 +55,27 @@ def test_what_takes_all_rows_at_once_is_refused_where_they_do_not_fit(monkeypatc
     monkeypatch.setattr(where, size, 10**8)
     with pytest.raises(ParameterError, match=rf"{said}.* Use --memory [0-9.]+GB"):
         release(people, **known, **asked, run=Run(memory="1GB"))
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_rows_are_let_go_before_the_release_is_verified(tmp_path, monkeypatch, in_blocks):
+    people = pl.DataFrame({"age": [30, 41] * 20, "sex": ["f", "m"] * 20, "ill": ["no", "yes"] * 20})
+    people.write_parquet(tmp_path / "people.parquet")
+    known, gone = [], []
+    decide, verify = pipeline.decide, pipeline.verify
+
+    def decided(*arguments):
+        plan, population = decide(*arguments)
+        known.append(weakref.ref(population))
+        return plan, population
+
+    def verified(*arguments):
+        gone.append(known[0]() is None)
+        return verify(*arguments)
+
+    monkeypatch.setattr(pipeline, "MANY", 0)
+    monkeypatch.setattr(pipeline, "decide", decided)
+    monkeypatch.setattr(pipeline, "verify", verified)
+    monkeypatch.setattr(pipeline, "in_blocks", lambda *_: in_blocks)
+    release(tmp_path / "people.parquet", quasi_identifiers=["age", "sex"], target="ill", class_sensitive=False, k=5)
+    assert gone == [True]

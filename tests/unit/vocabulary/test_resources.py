@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 
@@ -9,7 +10,7 @@ import pytest
 
 from incrowd.errors import ParameterError
 from incrowd.vocabulary import resources as clocks
-from incrowd.vocabulary.resources import PROGRAM, Clock, Resources, amount, bytes_of, cores, how_far
+from incrowd.vocabulary.resources import PROGRAM, Clock, Resources, amount, bytes_of, cores, how_far, looking_rarely
 
 
 @pytest.mark.parametrize(
@@ -130,3 +131,16 @@ def test_clocks_do_not_share_their_seconds():
 def test_time_left_only_shrinks_at_a_steady_speed():
     left = [float(how_far(done, 50, done / 10).split(", ")[-1].split(" s ")[0]) for done in range(1, 51)]
     assert all(now >= after for now, after in itertools.pairwise(left))
+
+
+def test_garbage_is_looked_for_rarely_and_then_as_before():
+    before = gc.get_threshold()
+    with looking_rarely():
+        assert gc.get_threshold()[0] > before[0]
+    assert gc.get_threshold() == before
+    gc.set_threshold(0)
+    try:
+        with looking_rarely():
+            assert gc.get_threshold()[0] == 0
+    finally:
+        gc.set_threshold(*before)

@@ -66,12 +66,11 @@ def _propose(population: Population, forms: Sequence[Sequence[Form]], judge: Jud
     owners = population.owners if judge.persons and population.owners is not None else np.empty(0, np.int32)
     order = np.lexsort((owners, groups)) if judge.persons else np.argsort(groups, kind="stable")
     starts = np.searchsorted(groups[order], np.arange(len(forms) + 1))
+    order = order[: starts[-1]]
     status = np.array([[_status(form) for form in group] for group in forms], np.int8)
     nodes, branches = regrow(
-        np.stack([column.codes for column in columns], axis=1),
-        table[schema.target].codes,
-        owners,
-        order,
+        _records([*columns, table[schema.target]], order),
+        owners[order] if owners.size else owners,
         starts,
         status,
         np.array([column.type.has_order for column in columns]),
@@ -81,6 +80,15 @@ def _propose(population: Population, forms: Sequence[Sequence[Form]], judge: Jud
         judge.k,
     )
     return _tree_of(nodes, branches, columns, len(forms), table, schema.target)
+
+
+def _records(columns: Sequence[EncodedColumn], order: npt.NDArray[np.intp]) -> npt.NDArray[np.integer]:
+    """The codes of the rows, each row's side by side, in 16 bits if those hold them."""
+    widest = max(column.width for column in columns)
+    records = np.empty((len(order), len(columns)), np.uint16 if widest <= 1 << 16 else np.int32)
+    for place, column in enumerate(columns):
+        records[:, place] = column.codes[order]
+    return records
 
 
 def _status(form: Form) -> int:

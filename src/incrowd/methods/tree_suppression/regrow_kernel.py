@@ -21,14 +21,13 @@ def _plogp(x: float) -> float:
 
 
 @compiled
-def _tally(
-    codes: Any, labels: Any, rows: Any, attribute: int, width: int, classes: int, hist: Any, present: Any
-) -> int:
+def _tally(rows: Any, attribute: int, width: int, classes: int, hist: Any, present: Any) -> int:
     """Class counts of the codes present among the rows; returns how many codes are present, ascending."""
-    if rows.size * 4 < width:
-        keys = np.empty(rows.size, np.int64)
-        for i in range(rows.size):
-            keys[i] = codes[rows[i], attribute]
+    size, label = rows.shape[0], rows.shape[1] - 1
+    if size * 4 < width:
+        keys = np.empty(size, np.int64)
+        for i in range(size):
+            keys[i] = rows[i, attribute]
         keys.sort()
         count = 0
         for i in range(keys.size):
@@ -36,12 +35,12 @@ def _tally(
                 present[count] = keys[i]
                 count += 1
                 hist[keys[i], :] = 0
-        for i in range(rows.size):
-            hist[codes[rows[i], attribute], labels[rows[i]]] += 1
+        for i in range(size):
+            hist[rows[i, attribute], rows[i, label]] += 1
         return count
     hist[:width, :] = 0
-    for i in range(rows.size):
-        hist[codes[rows[i], attribute], labels[rows[i]]] += 1
+    for i in range(size):
+        hist[rows[i, attribute], rows[i, label]] += 1
     count = 0
     for code in range(width):
         for c in range(classes):
@@ -63,7 +62,7 @@ def _bits(counts: Any) -> float:
 
 
 class Owned(NamedTuple):
-    """Whose the rows of a node are (empty if rows are persons), their codes' ranks; persons by rank, and scratch."""
+    """Whose the rows are (empty if rows are persons), ranks of a node's codes; persons by rank, and scratch."""
 
     owners: Any
     ranks: Any
@@ -74,26 +73,17 @@ class Owned(NamedTuple):
 @compiled
 def _make_room(owners: Any, widest: int) -> Owned:
     """Scratch space for all nodes."""
-    rows = np.zeros((2, owners.size), np.int64)
-    return Owned(rows[0], rows[1], np.zeros(widest, np.int64), np.zeros(widest, np.int64))
+    return Owned(owners, np.zeros(owners.size, np.int64), np.zeros(widest, np.int64), np.zeros(widest, np.int64))
 
 
 @compiled
-def _note_owners(owners: Any, rows: Any, owned: Owned) -> None:
-    """Note whose the rows of a node are, if rows are not persons."""
-    if owners.size > 0:
-        for i in range(rows.size):
-            owned.owners[i] = owners[rows[i]]
-
-
-@compiled
-def _rank(codes: Any, rows: Any, a: int, sequence: Any, missing: int, rank: Any, owned: Owned) -> None:
+def _rank(rows: Any, a: int, sequence: Any, missing: int, rank: Any, owned: Owned) -> None:
     """The rank of each row's code in a sequence; -1 for a missing one."""
     for i in range(sequence.size):
         rank[sequence[i]] = i
     rank[missing] = -1
-    for i in range(rows.size):
-        owned.ranks[i] = rank[codes[rows[i], a]]
+    for i in range(rows.shape[0]):
+        owned.ranks[i] = rank[rows[i, a]]
     owned.first[: sequence.size] = 0
     owned.last[: sequence.size] = 0
 
@@ -143,7 +133,6 @@ def _order_by_class(hist: Any, present: Any, count: int, known: Any, classes: in
 
 @compiled
 def _score(
-    codes: Any,
     rows: Any,
     a: int,
     hist: Any,
@@ -172,8 +161,8 @@ def _score(
     if count == 1 and without == 0:
         return (np.inf, 4, VALUES, 1, sequence) if status == HIDDEN else nothing
     if persons:
-        _rank(codes, rows, a, sequence, missing, rank, owned)
-        if 0 < count_parts(owned.owners[: rows.size], owned.ranks, owned.first[:count], owned.last[:count]) < k:
+        _rank(rows, a, sequence, missing, rank, owned)
+        if 0 < count_parts(owned.owners, owned.ranks, owned.first[:count], owned.last[:count]) < k:
             return nothing
     known = np.zeros(classes, np.int64)
     smallest, separate = -1, 0.0
@@ -189,8 +178,8 @@ def _score(
         if not ordered:
             sequence = _order_by_class(hist, sequence, count, known, classes)
         if persons:
-            _rank(codes, rows, a, sequence, missing, rank, owned)
-            count_spans(owned.owners[: rows.size], owned.ranks, owned.first[:count], owned.last[:count])
+            _rank(rows, a, sequence, missing, rank, owned)
+            count_spans(owned.owners, owned.ranks, owned.first[:count], owned.last[:count])
         after, place = _best_cut(hist, sequence, count, known, classes, k, owned)
         kind = CUT if ordered else VALUES
         reveal = (2 if ordered else 1) if status == HIDDEN else 0
@@ -208,8 +197,6 @@ def _score(
 
 @compiled
 def _choose(
-    codes: Any,
-    labels: Any,
     rows: Any,
     shown: Any,
     ordered: Any,
@@ -226,12 +213,12 @@ def _choose(
     best_gain, best_reveal, best_attribute, best_kind, best_place = -1.0, -1.0, -1, LEAF, -1
     best_sequence = present[:0]
     for a in range(widths.size):
-        if shown[a] == EXACT or (shown[a] == PARTLY and rows.size < 2 * k):
+        if shown[a] == EXACT or (shown[a] == PARTLY and rows.shape[0] < 2 * k):
             continue
-        count = _tally(codes, labels, rows, a, widths[a], classes, hist, present)
+        count = _tally(rows, a, widths[a], classes, hist, present)
         missing = widths[a] - 1
         gain, reveal, kind, place, sequence = _score(
-            codes, rows, a, hist, present, count, classes, k, missing, ordered[a], shown[a], rank, owned
+            rows, a, hist, present, count, classes, k, missing, ordered[a], shown[a], rank, owned
         )
         gain, revealed = gain * weights[a], reveal * weights[a]
         if reveal >= 0 and (gain > best_gain or (gain == best_gain and revealed > best_reveal)):
@@ -243,19 +230,22 @@ def _choose(
 
 
 @compiled
-def _scatter(codes: Any, rows: Any, a: int, part: Any, parts: int) -> Any:
-    """Sort the rows by part, in place and stably; returns where each part begins and ends."""
+def _scatter(rows: Any, owners: Any, a: int, part: Any, parts: int) -> Any:
+    """Sort the rows, and whose they are, by part, in place and stably; returns where each part begins and ends."""
     offsets = np.zeros(parts + 1, np.int64)
-    before = rows.copy()
-    for i in range(rows.size):
-        offsets[part[codes[rows[i], a]] + 1] += 1
+    before, whose = rows.copy(), owners.copy()
+    for i in range(rows.shape[0]):
+        offsets[part[rows[i, a]] + 1] += 1
     cursor = np.zeros(parts, np.int64)
     for p in range(parts):
         offsets[p + 1] += offsets[p]
         cursor[p] = offsets[p]
-    for i in range(before.size):
-        p = part[codes[before[i], a]]
-        rows[cursor[p]] = before[i]
+    for i in range(before.shape[0]):
+        p = part[before[i, a]]
+        for column in range(before.shape[1]):
+            rows[cursor[p], column] = before[i, column]
+        if whose.size > 0:
+            owners[cursor[p]] = whose[i]
         cursor[p] += 1
     return offsets
 
@@ -284,10 +274,8 @@ def _deal_parts(sequence: Any, place: int, part: Any) -> Any:
 
 @compiled
 def regrow(
-    codes: Any,
-    labels: Any,
+    records: Any,
     owners: Any,
-    order: Any,
     starts: Any,
     status: Any,
     ordered: Any,
@@ -298,15 +286,15 @@ def regrow(
 ) -> Any:
     """Grow every group; returns a forest whose first nodes are the groups.
 
-    ``owners`` is empty if rows are persons. ``order`` holds the rows sorted by group, those of a person together, and
-    is permuted in place; ``starts`` has one entry more than there are groups; ``status`` is groups x attributes. The
-    last code of an attribute is the missing one.
+    ``records`` are the codes of each row and its class, sorted by group, the rows of a person together; they are
+    permuted in place, with ``owners``, which is empty if rows are persons. ``starts`` has one entry more than there are
+    groups; ``status`` is groups x attributes. The last code of an attribute is the missing one.
 
     Returns
     -------
     nodes
         One row per node: kind, attribute, last code of the first part, first child, child of the missing
-        (or 0), begin and end of its rows in ``order``. A CUT node has two children, one after the other.
+        (or 0), begin and end of its rows in ``records``. A CUT node has two children, one after the other.
     branches
         (node, code, child) for every value of a VALUES node.
     """
@@ -321,19 +309,19 @@ def regrow(
     hist = np.zeros((widest, classes), np.int64)
     present = np.zeros(widest, np.int64)
     part = np.zeros(widest, np.int64)
-    owned = _make_room(owners, widest)
+    scratch = _make_room(owners, widest)
     node, count, listed = 0, groups, 0
     while node < count:
-        rows = order[nodes[node, BEGIN] : nodes[node, END]]
-        _note_owners(owners, rows, owned)
+        rows, whose = records[nodes[node, BEGIN] : nodes[node, END]], owners[nodes[node, BEGIN] : nodes[node, END]]
+        owned = Owned(whose, scratch.ranks, scratch.first, scratch.last)
         a, kind, place, sequence = _choose(
-            codes, labels, rows, shown[node], ordered, widths, weights, classes, k, hist, present, part, owned
+            rows, shown[node], ordered, widths, weights, classes, k, hist, present, part, owned
         )
         if a >= 0:
             members = _deal_parts(sequence, place, part)
             children = members.size
             part[widths[a] - 1] = children
-            offsets = _scatter(codes, rows, a, part, children + 1)
+            offsets = _scatter(rows, whose, a, part, children + 1)
             missing = offsets[children + 1] > offsets[children]
             parts = children + int(missing)
             nodes = _with_room(nodes, count + parts)

@@ -135,7 +135,7 @@ PERSON = "\x1fperson"
 """The person of each row, among what the input held."""
 
 Positions = npt.NDArray[np.intp]
-BUCKET_ROWS = 1 << 20  # as many as a block has at most
+BUCKET_ROWS = 1 << 20  # at most; fewer make more pieces, each of which is verified by itself
 
 
 def settle_blocks(plan: ReleasePlan, population: Population, columns: Mapping[str, EncodedColumn]) -> ReleasePlan:

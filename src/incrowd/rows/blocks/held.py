@@ -40,6 +40,7 @@ _OF_A_ROW = 400  # bytes that a row of a block takes while it is worked on, at m
 _TIMES_HELD = 4  # copies of the bytes of a row while it is worked on, at most
 _OF_A_SAMPLED_CELL = 16  # its code, and its part of the arrays of the tree that is grown
 _LARGEST_BLOCK, _SMALLEST_BLOCK = 1 << 20, 1 << 14  # rows; smaller ones cost more time than they save memory
+_OF_FEW = 1 << 18  # rows of a block of a table that has fewer than 16 larger ones
 _LONG_ROWS = 4 << 20  # bytes: as few rows as have so many
 _FOR_BLOCKS, _FOR_SAMPLE = 0.25, 0.25  # of the memory for rows; dictionaries may take as much
 
@@ -77,7 +78,7 @@ class InBlocks(OnOneMachine):
             folder,
             threads=resources.threads,
             progress=lambda done, rows: progress("encoding", done, rows),
-            rows=block_rows(resources, len(stream.columns), stream.bytes_of_a_row),
+            rows=block_rows(resources, len(stream.columns), stream.bytes_of_a_row, most_rows(stream.rows)),
             drafted=drafted,
             resources=resources,
             persons=None if recipe.persons is None else PersonNumbers(recipe.persons),
@@ -135,7 +136,8 @@ class InBlocks(OnOneMachine):
         beside = [written.source for written in plan.written if written.source not in plan.names]
         numbers = {name: kind for name, kind in numeric(plan).items() if typed and self._is_text(name, beside)}
         written, inputs = 0, self.order
-        for draft in drafting.frames(self._beside(beside, numbers), folder, max(self.blocks.rows)):
+        rows = block_rows(self.resources, len(self.stream.columns), self.stream.bytes_of_a_row)
+        for draft in drafting.frames(self._beside(beside, numbers), folder, rows):
             origin = draft.origin if inputs is None else inputs[draft.origin]
             yield replace(draft, table=as_numbers(draft.table, numbers), origin=origin)
             written += len(draft.origin)
@@ -191,16 +193,27 @@ class InBlocks(OnOneMachine):
         return Source(pl.concat(frames), self.origin, declared=self.stream.declared)
 
 
-def block_rows(resources: Resources, columns: int, of_a_row: int = 0) -> int:
+def block_rows(resources: Resources, columns: int, of_a_row: int = 0, most: int = _LARGEST_BLOCK) -> int:
     """How many rows a block has so that one block for each thread fits into a quarter of the memory for rows.
 
     ``of_a_row`` are the bytes that a row has in the file; texts are held several times on their way.
     """
     memory = resources.share(_FOR_BLOCKS)
     if memory is None:
-        return _LARGEST_BLOCK
+        return most
     fitting = memory // (resources.threads * _row_bytes(columns, of_a_row))
-    return int(np.clip(1 << max(0, fitting.bit_length() - 1), _least_rows(of_a_row), _LARGEST_BLOCK))
+    return int(np.clip(1 << max(0, fitting.bit_length() - 1), _least_rows(of_a_row), most))
+
+
+def most_rows(rows: int) -> int:
+    """The rows of a block of a table of so many, if memory does not limit it: a large table has no more than it needs.
+
+    Examples
+    --------
+    >>> most_rows(1_000_000), most_rows(10_000_000), most_rows(100_000_000)
+    (262144, 524288, 1048576)
+    """
+    return min(_LARGEST_BLOCK, max(_OF_FEW, 1 << max(0, (rows // 16).bit_length() - 1)))
 
 
 def check_blocks(resources: Resources, columns: int, of_a_row: int) -> None:

@@ -43,10 +43,12 @@ class ParquetBody:
         return sum(part.rows for part in self.parts)
 
     def pieces(self, rows: int, names: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """All rows of the named columns."""
+        """All rows of the named columns; text that has dictionaries in the file as categories."""
         for part in self.parts:
-            for start in range(0, part.rows, rows):
-                yield _slice(part, start, rows, names)
+            if _read_alike(part, names):
+                yield from _batches(part, rows, names)
+            else:
+                yield from (_slice(part, start, rows, names) for start in range(0, part.rows, rows))
 
     def part(self, start: int, rows: int, names: Sequence[str]) -> pl.DataFrame:
         """Some rows of the named columns from a place in the middle."""
@@ -119,6 +121,32 @@ def _difference(first: dict[str, pl.DataType], other: dict[str, pl.DataType]) ->
             return f"the column {name!r} has the type {other[name]}, not {first[name]}"
     extra = next((name for name in other if name not in first), None)
     return f"it has a column {extra!r} more" if extra is not None else "they are in another order"
+
+
+def _read_alike(part: FilePart, names: Sequence[str]) -> bool:
+    """Whether PyArrow gives the named columns the types that polars gives them."""
+    import pyarrow.parquet as pq
+
+    found = {}
+    with refused():
+        found = dict(pl.DataFrame(pq.read_schema(part.stamp.path).empty_table()).schema)
+    return all(found.get(name) == part.schema[name] for name in names)
+
+
+def _batches(part: FilePart, rows: int, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """The rows of one file as its pages have them: what text is, is said once, and not in every row."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts, seen = [name for name in names if part.schema[name] == pl.String], 0
+    with refused(), pq.ParquetFile(part.stamp.path, read_dictionary=texts) as file:
+        for batch in file.iter_batches(rows, columns=list(names), use_threads=False):
+            frame: pl.DataFrame = pl.DataFrame(pa.Table.from_batches([batch]))
+            seen += frame.height
+            yield exact(frame, names)
+    if seen != part.rows:
+        part.stamp.check()
+        raise damaged("Parquet", part.name)
 
 
 def _slice(part: FilePart, start: int, rows: int, names: Sequence[str]) -> pl.DataFrame:

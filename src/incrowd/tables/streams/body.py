@@ -16,7 +16,7 @@ class Body(Protocol):
     """Rows of a table that can be read piece by piece, any number of times, always in the same order."""
 
     def pieces(self, rows: int, names: Sequence[str]) -> Iterator[pl.DataFrame]:
-        """All rows of the named columns in frames of any size, at best near ``rows``."""
+        """All rows of the named columns in frames of any size, at best near ``rows``; text perhaps as categories."""
 
     def part(self, start: int, rows: int, names: Sequence[str]) -> pl.DataFrame:
         """Some rows of the named columns from a place in the middle."""

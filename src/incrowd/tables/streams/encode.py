@@ -21,6 +21,7 @@ import polars as pl
 from incrowd.errors import Notice, ParameterError
 from incrowd.tables.reading.draft import ColumnFacts, Shared, draft_schema, draft_type
 from incrowd.tables.reading.encode import Settled, named_columns, settle
+from incrowd.tables.reading.frames import plain_text
 from incrowd.tables.reading.source import Source, marker_notice, present
 from incrowd.tables.streams.body import scratch_changed, scratch_full
 from incrowd.tables.streams.gathering import GatheredColumn, Gathering, PersonNumbers, RawCodes
@@ -284,7 +285,7 @@ def _with_owners(
         yield from ((frame, {}) for frame in stream.raw_frames(rows, names))
         return
     for frame in stream.raw_frames(rows, [*names, persons.name]):
-        owners = persons.add(stream.unmarked(frame.select(persons.name)).to_series())
+        owners = persons.add(stream.unmarked(plain_text(frame.select(persons.name))).to_series())
         kept = np.flatnonzero(owners)
         if persons.persons.missing == "drop" and len(kept) < frame.height:
             yield frame.select(names)[kept], {_OWNER: owners[kept], _KEPT: kept.astype(np.uint32)}

@@ -11,7 +11,7 @@ persons. The verification tells persons apart by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,7 @@ from incrowd.vocabulary.schema import Column, ColumnType
 Words = npt.NDArray[np.uint64]
 RawCodes = npt.NDArray[np.uint32]
 
+_TABLE = 1 << 20  # whole numbers this far apart are looked up, not hashed
 _FIRST_BITS = 10  # 1,024 slots to begin with; they grow as they fill
 
 
@@ -118,7 +119,10 @@ class Texts:
         return texts_of(self.size, self._type)
 
     def codes(self, series: pl.Series) -> RawCodes:
-        """The raw codes of the rows of a frame, new texts added."""
+        """The raw codes of the rows of a frame, new texts added; of categories only those that occur are looked at."""
+        if isinstance(series.dtype, pl.Categorical):
+            kind, places = series.dtype, series.to_physical()
+            return _by_table(places, lambda some: self.codes(some.cast(pl.UInt32).cat.to(kind).cast(pl.String)))
         physical = series.cast(self._type).to_physical()
         codes: RawCodes = (physical + 1).fill_null(0).to_numpy().astype(np.uint32, copy=False)
         self.size = max(self.size, int(codes.max(initial=0)))
@@ -157,8 +161,29 @@ class Numbers:
 
     def codes(self, series: pl.Series) -> RawCodes:
         """The raw codes of the rows of a frame, new values added."""
-        present = series.is_not_null().to_numpy()
-        return self._known.codes(_words(series), present)
+        if not series.dtype.is_float():
+            whole = series.to_physical().cast(pl.Int64)
+            low, high = whole.min(), whole.max()
+            if isinstance(low, int) and isinstance(high, int) and high - low < _TABLE:
+                return _by_table(whole - low, lambda some: self._coded(some.cast(pl.Int64) + low))
+        return self._coded(series)
+
+    def _coded(self, series: pl.Series) -> RawCodes:
+        return self._known.codes(_words(series), series.is_not_null().to_numpy())
+
+
+def _by_table(places: pl.Series, code: Callable[[pl.Series], RawCodes]) -> RawCodes:
+    """The codes of rows that are known by small numbers: those that occur are coded once; null has the code 0."""
+    highest = places.max()
+    nothing = 0 if highest is None else int(str(highest)) + 1
+    rows = places.fill_null(nothing).to_numpy()
+    occurs = np.zeros(nothing + 1, np.bool_)
+    occurs[rows] = True
+    occurring = np.flatnonzero(occurs[:nothing])
+    known = np.zeros(nothing + 1, np.uint32)
+    known[occurring] = code(pl.Series(occurring))
+    codes: RawCodes = known[rows]
+    return codes
 
 
 def growing(dtype: pl.DataType) -> Texts | Numbers:
@@ -236,11 +261,14 @@ class Gathering:
 
     def add(self, series: pl.Series) -> RawCodes:
         """Take in the rows of a frame; their raw codes. Too many distinct values are an error."""
-        codes = self._known.codes(as_coded(series.to_frame()).to_series())
+        categories = self._is_text and isinstance(series.dtype, pl.Categorical)
+        cells = series if categories else as_coded(series.to_frame()).to_series()
+        codes = self._known.codes(cells)
         if self._known.size > self._limit:
             raise self._too_many()
         if self._is_text:
-            self._letters = max(self._letters, float(str(series.str.len_bytes().mean() or 0)))
+            lengths = (cells.cat if categories else cells.str).len_bytes()
+            self._letters = max(self._letters, float(str(lengths.mean() or 0)))
         counts = np.bincount(codes, minlength=self._known.size + 1)
         counts[: len(self._counts)] += self._counts
         self._counts = counts

@@ -152,10 +152,10 @@ class Stream:
         """
         names = self._chosen(columns)
         needed = names if self.keyed is None else self.keyed.needed(names)
-        return (self._made(frame, names) for frame in self._whole(rows, needed))
+        return (self._made(plain_text(frame), names) for frame in self._whole(rows, needed))
 
     def raw_frames(self, rows: int = FRAME_ROWS, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
-        """The same frames with markers of missing values still in place, for who counts them."""
+        """The same frames to be coded: markers of missing values still in place, text perhaps as categories."""
         return self._whole(rows, self._chosen(columns))
 
     def part(self, start: int, rows: int) -> pl.DataFrame:
@@ -187,7 +187,7 @@ class Stream:
         seen = 0
         for frame in regrouped(self._body.pieces(rows, names), rows):
             seen += frame.height
-            yield plain_text(frame)
+            yield frame
         self._body.check()
         if seen != self.rows:
             raise FileFormatError(

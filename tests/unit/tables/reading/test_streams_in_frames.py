@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gzip
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from incrowd.errors import HeaderError, ParameterError
@@ -249,3 +251,47 @@ def test_numbers_out_of_range(tmp_path, wrong):
         draft_stream(stream, rows=wrong)
     with pytest.raises(ParameterError):
         encode_stream(stream, Schema((Column("age"),)), ["age"], tmp_path, threads=wrong)
+
+
+def test_pages_are_read_alike_whatever_they_hold(tmp_path):
+    moment = dt.datetime(2020, 5, 17, 3, 4, 5, 678_901)
+    table = pl.DataFrame(
+        {
+            "text": ["b", None, "a", "b", ""] * 4,
+            "category": pl.Series(["x", "y", None, "y", "z"] * 4, dtype=pl.Categorical),
+            "ordered": pl.Series(["low", "high", None, "low", "high"] * 4, dtype=pl.Enum(["low", "high"])),
+            "whole": [3, None, -(2**62), 2**62, 0] * 4,
+            "small": pl.Series([-3, None, 7, 7, 0] * 4, dtype=pl.Int8),
+            "large": pl.Series([2**64 - 1, None, 1, 2, 3] * 4, dtype=pl.UInt64),
+            "real": [0.5, None, -0.0, float("nan"), 1e300] * 4,
+            "truth": [True, None, False, True, True] * 4,
+            "day": [moment.date(), None] * 10,
+            "moment": [moment, None] * 10,
+            "hour": [moment.time(), None] * 10,
+            "price": pl.Series(["1.50", None] * 10).str.to_decimal(scale=2),
+            "nothing": pl.Series([None] * 20, dtype=pl.String),
+        }
+    )
+    table.write_parquet(tmp_path / "polars.parquet", row_group_size=7)
+    pq.write_table(table.to_arrow(), tmp_path / "arrow.parquet", row_group_size=6, use_dictionary=False)
+    for name in ("polars.parquet", "arrow.parquet"):
+        stream, source = open_stream(tmp_path / name), read(tmp_path / name)
+        assert pl.concat(stream.frames(3)).equals(source.frame)
+        assert pl.concat(stream.frames(3)).schema == source.frame.schema
+        schema = Schema(tuple(Column(each, type=ColumnType.CATEGORICAL) for each in ("text", "category", "ordered")))
+        (tmp_path / name.partition(".")[0]).mkdir()
+        folder = tmp_path / name.partition(".")[0]
+        blocks = encode_stream(stream, schema, schema.names, folder, threads=1, rows=8)
+        encoded, _ = encode(source, schema, schema.names)
+        for each in schema.names:
+            assert np.concatenate([block[each].codes for block in blocks]).tolist() == encoded[each].codes.tolist()
+
+
+def test_what_only_the_dictionary_of_a_file_holds_is_no_value(tmp_path):
+    codes = pa.array([0, 2, None, 0], pa.int32())
+    table = pa.table({"job": pa.DictionaryArray.from_arrays(codes, pa.array(["nurse", "secret", "clerk"]))})
+    pq.write_table(table, tmp_path / "t.parquet", store_schema=False)
+    schema = Schema((Column("job", type=ColumnType.CATEGORICAL),))
+    blocks = encode_stream(open_stream(tmp_path / "t.parquet"), schema, ["job"], tmp_path, threads=1)
+    assert blocks.columns["job"].dictionary.to_list() == ["clerk", "nurse"]
+    assert blocks.columns["job"].counts.tolist() == [1, 2, 1]
