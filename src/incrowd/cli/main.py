@@ -17,6 +17,7 @@ import typer.core
 import typer.main
 
 from incrowd.cli.panels import PANELS
+from incrowd.cli.plain_values import PlainValues
 from incrowd.errors import IncrowdError, describe_failure, is_panic, speak_as_command
 
 _PANEL_OF = {name: panel for panel, names in PANELS.items() for name in names}
@@ -27,7 +28,11 @@ _ELSEWHERE |= dict.fromkeys(("explain", "transform"), "plans")
 _BELOW = {"desk": "incrowd.desk.command"}  # in a room that uses this one
 
 
-class CommandsByName(typer.core.TyperGroup):
+class OneCommand(PlainValues, typer.core.TyperCommand):
+    """A command by itself."""
+
+
+class CommandsByName(PlainValues, typer.core.TyperGroup):
     """The commands, each imported when it is asked for: a release does not wait for the options of all others."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
@@ -47,7 +52,7 @@ class CommandsByName(typer.core.TyperGroup):
                 self.commands[cmd_name] = typer.main.get_group(group)
             else:
                 alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-                alone.command(cmd_name)(getattr(module, known_as))
+                alone.command(cmd_name, cls=OneCommand)(getattr(module, known_as))
                 self.commands[cmd_name] = typer.main.get_command(alone)
             self.commands[cmd_name].rich_help_panel = _PANEL_OF[cmd_name]  # type: ignore[attr-defined]
             for command in (self.commands[cmd_name], *getattr(self.commands[cmd_name], "commands", {}).values()):
