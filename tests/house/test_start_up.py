@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 COMMAND = "import sys; from incrowd.cli.main import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
-HEAVY = {"numba", "pandas", "polars", "pyarrow", "scipy", "sklearn", "adbc_driver_postgresql", "pyspark"}
+HEAVY = {"numba", "pandas", "polars", "pyarrow", "pydantic", "scipy", "sklearn", "adbc_driver_postgresql", "pyspark"}
 OTHERS = {"coverage", "duckdb", "narwhals", "yaml"}
 HELP = ["--help"]
 VERIFY = ["verify", "people.csv", "-q", "age,sex", "-k", "2"]

@@ -16,6 +16,7 @@ import typer
 import typer.core
 import typer.main
 
+from incrowd.cli.plain_values import PlainValues
 from incrowd.errors import IncrowdError, describe_failure, is_panic, speak_as_command
 
 # The commands in the order of the help, under its titles, each with what the help says of it first. The help of the
@@ -73,7 +74,11 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 _BELOW = {"desk": "incrowd.desk"}  # in a room that uses this one
 
 
-class CommandsByName(typer.core.TyperGroup):
+class OneCommand(PlainValues, typer.core.TyperCommand):
+    """A command by itself."""
+
+
+class CommandsByName(PlainValues, typer.core.TyperGroup):
     """The commands, each imported when it is asked for: a release does not wait for the options of all others."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
@@ -93,7 +98,7 @@ class CommandsByName(typer.core.TyperGroup):
                 self.commands[cmd_name] = typer.main.get_group(group)
             else:
                 alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-                alone.command(cmd_name)(getattr(module, known_as))
+                alone.command(cmd_name, cls=OneCommand)(getattr(module, known_as))
                 self.commands[cmd_name] = typer.main.get_command(alone)
             self.commands[cmd_name].rich_help_panel = _PANEL_OF[cmd_name]  # type: ignore[attr-defined]
             for command in (self.commands[cmd_name], *getattr(self.commands[cmd_name], "commands", {}).values()):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from incrowd.cli.options import takes
-from incrowd.cli.shared import FileOrTable, Json, Select, Table, place, print_json, progress, table_at
+from incrowd.cli.shared import FileOrTable, Json, Select, Table, loading, place, print_json, progress, table_at
 from incrowd.errors import ParameterError
 from incrowd.tables.options import RELEASE, Book, Measuring, Outputs, Reading, ReleaseOptions, Run
 from incrowd.vocabulary.option import options_of, part
@@ -31,7 +31,8 @@ def release(
     The release is recounted from the written file, or from what the database gives back, by another engine before it
     appears. Its certificate is written beside it.
     """
-    from incrowd.api import release as make
+    with loading():
+        from incrowd.api import release as make
 
     where = options["to"] = place(options["to"], options["replace"])
     options["class_sensitive"] = class_sensitive(options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -91,6 +92,17 @@ def plugged(kind: str, own: Collection[str], entry_of: Callable[[Any], T]) -> di
     for problem in problems:
         typer.echo(f"note: {problem}", err=True)
     return {plugin.name: entry for plugin, entry in entries.items()}
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """While libraries are imported: they leave no garbage, and each search for it would look at all of them."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def kernels_are_compiled() -> bool:

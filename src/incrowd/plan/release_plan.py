@@ -104,7 +104,7 @@ class ReleasePlan:
         """The placing steps, in order."""
         return self._only(Place)
 
-    @property
+    @cached_property
     def cuts(self) -> dict[str, tuple[float, ...]]:
         """The public cuts of numbers: where they are binned, or where the intervals of their parts end."""
         cuts = {name: cuts for step in self._only(Bin) for name, cuts in step.cuts}
@@ -114,7 +114,7 @@ class ReleasePlan:
                 cuts[column.name] = tuple(sorted({end for pair in ends for end in pair if end is not None}))
         return cuts | {name: cuts for step in self._only(AsCounts) for name, cuts in step.cuts}
 
-    @property
+    @cached_property
     def binned(self) -> tuple[str, ...]:
         """The numbers that the method saw only as bins."""
         return tuple(name for step in self._only(Bin) for name, _ in step.cuts)
@@ -159,7 +159,7 @@ class ReleasePlan:
         """The groups of a release that shows by groups; none if it shows value by value."""
         return self.show.groups if self.show else ()
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The attributes that the plan shows, the quasi-identifiers, in order."""
         if self.show:
@@ -172,10 +172,14 @@ class ReleasePlan:
             raise PlanError("This plan does not say what its rows show.")
         return self.recode
 
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.names)}
+
     def forms(self, name: str) -> tuple[Form, ...]:
         """What may be shown of an attribute: by its groups, or by its parts and, last, by values in none of them."""
         if self.show:
-            at = self.show.names.index(name)
+            at = self._place[name]
             return tuple(group.forms[at] for group in self.show.groups)
         return (*(part.form for part in self._recode[name].parts), Suppressed())
 
@@ -206,12 +210,12 @@ class ReleasePlan:
         """The same plan with the forms of every attribute replaced, in the order of :meth:`forms`."""
         return replace(self, steps=tuple(_with_forms(step, forms) for step in self.steps))
 
-    @property
+    @cached_property
     def spread(self) -> tuple[str, ...]:
         """The attributes written as two columns, for the ends of their interval."""
         return tuple(name for step in self._only(Spread) for name in step.names)
 
-    @property
+    @cached_property
     def counted(self) -> tuple[str, ...]:
         """The attributes written as counts of values."""
         return tuple(name for step in self._only(AsCounts) for name in step.names)
@@ -245,7 +249,7 @@ class ReleasePlan:
         """The key that fixes the draws, in the process that makes the release."""
         return next((step.key for step in self._only(AsCounts)), None)
 
-    @property
+    @cached_property
     def written(self) -> tuple[Written, ...]:
         """The columns of the release, in order."""
         columns: list[Written] = []

@@ -77,12 +77,12 @@ def settled_roles(draft: Schema, recipe: Recipe, repeats: Repeats) -> tuple[Sche
     stated = recipe.schema(draft)
     if not any(column.role is Role.QUASI_IDENTIFIER for column in _named(stated, recipe)):
         raise _unknown(stated, repeats)
-    unnamed = [column for column in stated.columns if "role" not in recipe.columns.get(column.name, {})]
-    identifying = _numbering(unnamed, repeats)
+    unnamed = {c.name: c for c in stated.columns if "role" not in recipe.columns.get(c.name, {})}
+    identifying = _numbering([*unnamed.values()], repeats)
     columns, notices = [], []
     for column in stated.columns:
         settled = column
-        if column in unnamed:
+        if column.name in unnamed:
             dropped = column.role is Role.IDENTIFIER or column.name in identifying
             settled = replace(column, role=Role.IDENTIFIER if dropped else Role.OTHER)
             notices += list(_dropped(column, settled))

@@ -8,6 +8,7 @@ judges. The exit status of a fork is the verdict: 0 holds, 1 does not, 2 could n
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -23,10 +24,13 @@ _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 
 def serve() -> None:
     """Judge what is asked on the standard input until it ends; answer each with a line."""
+    gc.disable()  # modules leave no garbage, and each search for it looks at all of them
     _import_all()
     forks = hasattr(os, "fork")
     if forks:
         importlib.import_module("incrowd.verification.opening").prepare()
+    gc.freeze()
+    gc.enable()
     for line in sys.stdin:
         _say({"status": _in_a_fork(line) if forks else _judged(line)})
 

@@ -16,6 +16,7 @@ from incrowd.verification.unchanged_counts import Alone, SinglingSet
 
 Codes = npt.NDArray[np.int64]
 SETS_AT_MOST = 400_000_000  # people times sets, up to which all sets of a size are looked at
+MOST_SETS = 200_000  # to look at a set takes a moment, however few people there are
 _SIZES = (1, 2, 3)
 _SORTING = 20  # so much longer it takes to compare all rows of persons with each other
 
@@ -51,8 +52,9 @@ def count_alone(
 
     Where recipients can follow persons (``linked``), one is alone if nobody else has the same combinations, as often.
 
-    Sets of one, two and three columns are compared one by one as long as people times sets stay below the bound; else
-    the best set grows by the column that adds most. By a pseudonym nobody is found: it is new, and known to nobody.
+    Sets of one, two and three columns are compared one by one as long as the sets, and people times sets, stay below
+    their bounds; else the best set grows by the column that adds most. By a pseudonym nobody is found: it is new, and
+    known to nobody.
     """
     coded = [_Column(at, column) for at, column in enumerate(columns) if column.role != "pseudonym"]
     plain = [one for one in coded if one.role != "target"]
@@ -131,7 +133,8 @@ def _best_sets(columns: Sequence[_Column], rows: _Rows, limit: int) -> Iterator[
     """For one, two and three columns the set by which most people are alone."""
     best: tuple[_Column, ...] = ()
     for size in _SIZES[: len(columns)]:
-        exact = rows.number * comb(len(columns), size) * (_SORTING if rows.linked else 1) <= limit
+        sets = comb(len(columns), size)
+        exact = sets <= MOST_SETS and rows.number * sets * (_SORTING if rows.linked else 1) <= limit
         best_set = _best(combinations(columns, size) if exact else _grown(best, columns), rows, exact)
         best = best_set.columns
         yield best_set

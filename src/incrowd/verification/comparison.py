@@ -82,6 +82,9 @@ class AllFindings:
     heavy: int = 0  # means of rows more than half of which are one person's
 
 
+_TOGETHER = 200  # columns in one query: what DuckDB makes of a query grows with the square of its columns
+
+
 class CellComparison:
     """Compares the tables ``released`` and ``original``, row i of the one being row i of the other.
 
@@ -108,7 +111,7 @@ class CellComparison:
         self._place = {name: place for place, name in enumerate(expected.columns)}
         self._quasi = list(expected.quasi_identifiers)
         self._persons, self._pseudonym = expected.owners is not None, expected.pseudonym
-        self._keys = [self._at(name) for name in self._quasi]
+        self._keys, self._of_quasi = [self._at(name) for name in self._quasi], frozenset(self._quasi)
         asked_for = expected.columns if expected.may_lose or expected.extremes else expected.hierarchies
         self._cut = {name for name in expected.columns if name not in asked_for}
         self._exact_sets = expected.people is None  # where people outside the table count, sets may name their values
@@ -203,7 +206,7 @@ class CellComparison:
         Those of a quasi-identifier are values, sets of values or names of groups; labels, that is intervals and sets of
         them, or numbers as text; or numbers.
         """
-        if name not in self._quasi:
+        if name not in self._of_quasi:
             return "pseudonyms" if name == self._pseudonym else "own"
         for form, names in (("counts", self._counted), ("ends", self._ends), ("middles", self._middles)):
             if name in names:
@@ -254,11 +257,14 @@ class CellComparison:
             }
             self._connection.register("claimed", pa.table(sides))
             claimed = " POSITIONAL JOIN claimed AS c"
-        [numbers] = ask(self._connection, f"SELECT {', '.join([*counted.values(), *risky])} FROM {ROWS}{claimed}")
+        asked = [*counted.values(), *risky]
+        numbers: list[int] = []
+        for some in (asked[begin : begin + _TOGETHER] for begin in range(0, len(asked), _TOGETHER)):
+            numbers += ask(self._connection, f"SELECT {', '.join(some)} FROM {ROWS}{claimed}")[0]
         return dict(zip(counted, numbers, strict=False)), sum(numbers[len(counted) :])
 
     def _is_text_beside(self, name: str) -> bool:
-        return name not in self._quasi and self._written[name] == "VARCHAR"
+        return name not in self._of_quasi and self._written[name] == "VARCHAR"
 
     def _formulas(self, columns: Iterable[CodedCells]) -> int:
         """How many cells of columns a spreadsheet would take for formulas; each different one is looked at once."""

@@ -11,12 +11,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, islice, product
+from math import comb
 
 import numpy as np
 
 from incrowd.verification.alone import SETS_AT_MOST, count_alone
-from incrowd.verification.give_back import RARER, Crowd, GiveBackRules, joined, rules_of
+from incrowd.verification.give_back import CHUNK, RARER, Crowd, GiveBackRules, joined, may_tell, rules_of
 from incrowd.verification.open_cells import (
     LONGEST_LIST,
     Bools,
@@ -158,6 +159,7 @@ class Counting:
     idle: Bools | None = None  # rows of persons that have only these
     facts: frozenset[str] = frozenset()  # what is known beside quasi-identifiers, and is in no column
     _singles: dict[tuple[str, int], _Narrow] = field(default_factory=dict)
+    _telling: dict[int, list[str]] = field(default_factory=dict)
     _pairs: dict[tuple[str, str, int], GiveBackRules | None] = field(default_factory=dict)
     _crowds: dict[tuple[str, int], Codes] = field(default_factory=dict)
 
@@ -209,12 +211,32 @@ class Counting:
 
     def _by_singles(self, names: Sequence[str], at: int, by: list[GiveBack]) -> Numbers:
         """For each row the set that all single columns leave of a quasi-identifier."""
-        narrow = self.cells[at].allowed.copy()
-        for name in names:
+        narrow, asked = self.cells[at].allowed.copy(), set(names)
+        if at not in self._telling:
+            self._telling[at] = [*self._that_may_tell(at)]
+        for name in self._telling[at]:
+            if name not in asked:
+                continue
             if (name, at) not in self._singles:
                 self._singles[name, at] = self._single(name, at)
             self._add(self._singles[name, at], at, narrow, by)
         return narrow
+
+    def _that_may_tell(self, at: int) -> Iterator[str]:
+        """The unchanged columns that may tell something of a quasi-identifier; in a small table many are asked at once.
+
+        Who counts persons, or has a column of many values, asks each by itself.
+        """
+        if not self.cells[at].open.any():
+            return
+        together, names = max(1, CHUNK // self.rows), [column.name for column in self.unchanged]
+        for some in (names[begin : begin + together] for begin in range(0, len(names), together)):
+            few = [views[0] for name in some if len(views := self._views[name]) == 1 and views[0].width <= _MANY_VALUES]
+            if self.owners is not None or len(few) < max(2, len(some)):
+                yield from some
+                continue
+            telling = may_tell([one.codes for one in few], [one.width for one in few], self.cells[at])
+            yield from (name for name, tells in zip(some, telling, strict=True) if tells)
 
     def _add(self, alone: _Narrow, at: int, narrow: Numbers, by: list[GiveBack]) -> None:
         """Narrow the sets of a quasi-identifier, in place, by what a column or a pair leaves of it."""
@@ -260,18 +282,17 @@ class Counting:
             np.flatnonzero(cells.open & ~cells.sets.given_back(narrow[at], cells.allowed))
             for at, cells in enumerate(self.cells)
         ]
-        tests = [
-            (pair, at)
-            for pair in self._pairs_of(names)
-            for at, cells in enumerate(self.cells)
-            if len(left[at]) and cells.name not in pair
-        ]
-        for pair, at in tests[: self.pair_tests]:
+        asked = [(at, cells.name) for at, cells in enumerate(self.cells) if len(left[at])]
+        tests = ((pair, at) for pair in self._pairs_of(names) for at, name in asked if name not in pair)
+        for pair, at in islice(tests, self.pair_tests):
             rules = self._pair(pair, at)
             if rules is not None:
                 self._add(self._narrowed_by_pair(pair, at, left[at], rules), at, narrow[at], by)
-        beyond = len(tests) - self.pair_tests
-        return (NotCounted(f"{beyond:,} of {len(tests):,} tests of pairs of columns", BEYOND),) if beyond > 0 else ()
+        all_tests = comb(len(names), 2) * len(asked) + len(names) * sum(
+            len(asked) - ((at, cells.name) in asked) for at, cells in enumerate(self.cells) if not cells.open.all()
+        )
+        beyond = all_tests - self.pair_tests
+        return (NotCounted(f"{beyond:,} of {all_tests:,} tests of pairs of columns", BEYOND),) if beyond > 0 else ()
 
     def _pairs_of(self, names: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Pairs of unchanged columns, then those of one with a quasi-identifier that some rows show."""

@@ -61,6 +61,12 @@ def test_up_to_400_million_people_times_sets_are_compared(rows, exact, monkeypat
     assert [one.exact for one in count_alone(columns([0]), rows).best] == [exact]
 
 
+@pytest.mark.parametrize(("most", "exact"), [(34, [True, True, False]), (35, [True, True, True]), (6, [False] * 3)])
+def test_more_sets_than_the_bound_are_not_compared_however_few_people_there_are(most, exact, monkeypatch):
+    monkeypatch.setattr("incrowd.verification.alone.MOST_SETS", most)
+    assert [one.exact for one in count_alone(*table(1)).best] == exact
+
+
 def test_the_class_counts_apart_and_so_do_private_columns():
     roles = ("private", "other", "target", "sensitive")
     alone = count_alone(columns([0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0], roles=roles), 4)

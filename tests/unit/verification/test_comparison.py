@@ -193,3 +193,14 @@ def test_counts_of_texts_and_numbers():
         lie = right | {"n": ["(0, 5]:2|(5, 9]:1"] * 3, "ill": ["y", "y", "y"]}
         assert compared(lie, own, cuts, **options)[0] == {"x": 0, "n": 3, "ill": 1}
     assert compared({"x": cells([None] * 3)}, {"x": own["x"]})[1][0].counts is None
+
+
+@pytest.mark.parametrize("escapes", [False, True])
+@pytest.mark.parametrize("columns", [199, 200, 201, 401])
+def test_each_of_many_columns_beside_quasi_identifiers_is_compared(columns, escapes):
+    """They are asked about in several queries: column i has i % 3 wrong cells, and as many formulas."""
+    own = {f"c{at}": ["x", "y", "z"] for at in range(columns)}
+    shown = {name: ["=1"] * (at % 3) + own[name][at % 3 :] for at, name in enumerate(own)}
+    found, [piece] = compared(shown, own, keys=[], escapes=escapes)
+    assert found == {f"c{at}": at % 3 for at in range(columns)}
+    assert piece.formulas == (sum(found.values()) if escapes else 0)

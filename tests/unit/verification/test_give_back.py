@@ -7,7 +7,7 @@ import pytest
 
 import support.oracle_unchanged as oracle
 from incrowd.verification import give_back
-from incrowd.verification.give_back import Crowd, joined, may_exclude, prefixes_that_hold, rules_of
+from incrowd.verification.give_back import Crowd, joined, may_exclude, may_tell, prefixes_that_hold, rules_of
 from incrowd.verification.open_cells import QuasiIdentifier, own_cells
 
 
@@ -166,3 +166,25 @@ def test_only_the_values_that_a_cell_allows_are_looked_at(others, told):
     assert rules is not None
     found = joined(rules.narrowed(xs, cells, np.arange(len(xs))), cells.allowed, cells.sets)
     assert set(np.flatnonzero(cells.sets.members()[found[0]]).tolist()) == told
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_columns_that_are_asked_together_are_those_that_may_tell_by_themselves(seed):
+    """Copies of the quasi-identifier with more and more chance in them: the first have rules, the last have none."""
+    generator = np.random.default_rng(seed)
+    rows = int(generator.integers(30, 2_000))
+    values = generator.integers(0, 4, rows) ** 2 // 2
+    cells = own_cells(QuasiIdentifier("q", values, np.zeros(rows, np.int64), [None]))
+    columns = [
+        np.where(generator.random(rows) < chance, generator.integers(0, 7, rows), values)
+        for chance in (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1)
+    ]
+    columns += [np.arange(rows) // 2 % 60, np.zeros(rows, np.int64)]
+    widths = [int(one.max()) + 1 for one in columns]
+    together = may_tell(columns, widths, cells)
+    rules = [
+        rules_of(one * cells.width + cells.values, width, cells) for one, width in zip(columns, widths, strict=True)
+    ]
+    assert all(may for may, one in zip(together, rules, strict=True) if one is not None)
+    assert together[0]
+    assert not together[-1]

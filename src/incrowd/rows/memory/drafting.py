@@ -176,15 +176,15 @@ def draft_columns(
     ``shown`` says for each attribute of the plan which of its forms each of those rows shows; -1 is nothing.
     ``pseudonyms`` are those of the rows' persons; without them that column is left out.
     """
-    columns = []
+    columns, types = [], source.schema  # found anew each time it is asked for
     for written in plan.written:
         if written.source == plan.link:
             columns += [] if pseudonyms is None else [pseudonyms.alias(written.name)]
             continue
-        if written.source not in source.columns:
+        if written.source not in types:
             continue
         if written.source in shown:
-            values = column_values(plan, written, source.schema[written.source])
+            values = column_values(plan, written, types[written.source])
             values = values.extend(pl.Series(values.name, [None], values.dtype))
             columns.append(values.gather(np.where(shown[written.source] < 0, len(values) - 1, shown[written.source])))
         else:

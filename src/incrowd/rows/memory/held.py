@@ -223,10 +223,10 @@ def _values(form: Form, planned: Column) -> Sequence[Value]:
 # New rows in the words of a release of counts: their own values, numbers as the public bin they lie in.
 def own_words(plan: ReleasePlan, table: EncodedTable, source: pl.DataFrame) -> pl.DataFrame:
     """The rows as a recipient has them next to the dealt-out counts; what no group shows is missing."""
-    columns = []
+    columns, there = [], set(source.columns)
     for written in plan.written:
         name = written.source
-        if name not in source.columns:
+        if name not in there:
             continue
         if name not in plan.names:
             columns.append(fresh_series(source[name]))
@@ -285,9 +285,8 @@ def castable(column: pl.Series, kind: pl.DataType) -> bool:
 
 def with_numbers(frame: pl.DataFrame, types: dict[str, pl.DataType]) -> pl.DataFrame:
     """The frame with these columns as numbers, those of them that are text."""
-    return frame.with_columns(
-        pl.col(name).cast(kind) for name, kind in types.items() if frame.schema.get(name) == pl.String
-    )
+    known = frame.schema
+    return frame.with_columns(pl.col(name).cast(kind) for name, kind in types.items() if known.get(name) == pl.String)
 
 
 def as_numbers(table: Any, types: dict[str, pl.DataType]) -> Any:
@@ -407,5 +406,6 @@ class InMemory(OnOneMachine):
 
 def _typed(frame: pl.DataFrame, plan: ReleasePlan) -> pl.DataFrame:
     """Text columns that hold numbers throughout, as numbers."""
-    texts = {name: kind for name, kind in numeric(plan).items() if frame.schema[name] == pl.String}
+    types = frame.schema
+    texts = {name: kind for name, kind in numeric(plan).items() if types[name] == pl.String}
     return with_numbers(frame, {name: kind for name, kind in texts.items() if castable(frame[name], kind)})

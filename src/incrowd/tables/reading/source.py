@@ -201,7 +201,8 @@ def _markers_to_null(
     names = [name for name, gone in hidden.items() if gone.any()]
     rare = [name for name, dtype in frame.schema.items() if dtype == pl.String and name not in columns]
     names += [name for name, hit in zip(rare, _hits(frame.select(rare), known), strict=True) if hit]
-    notices = tuple(_notices(frame.select(name for name in frame.columns if name in names), markers))
+    held = set(names)
+    notices = tuple(_notices(frame.select(name for name in frame.columns if name in held), markers))
     columns = {name: column.without(hidden[name]) for name, column in columns.items()}
     return frame.with_columns(without_markers(names, known)), columns, notices
 
