@@ -26,7 +26,7 @@ from typing import Any
 
 from experiments.many_tables.tables import subject_of
 from experiments.pages import Goal, Section, Table, machine, write_page
-from incrowd.comparisons import automatic
+from incrowd.comparisons import recommend
 from incrowd.comparisons.choices import Choice, default_methods
 from incrowd.comparisons.protocol import FiveByTwo
 from incrowd.comparisons.recommend import by_mean
@@ -72,7 +72,7 @@ def cells_of(name: str, subject: Subject) -> list[dict[str, Any]]:
 
 def _chosen(subject: Subject, candidates: tuple[Choice, ...], asked: Recipe, learners: tuple[str, ...]) -> str:
     auto = Auto(learners, seconds=100_000)
-    return str(automatic.choose(subject, candidates, asked, auto, SEED).choice)
+    return str(recommend.choose(subject, candidates, asked, auto, SEED).choice)
 
 
 def _cell(name: str, cell: str, picks: list[str], results: list[Result], rows: int) -> dict[str, Any]:

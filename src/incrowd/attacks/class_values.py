@@ -83,7 +83,10 @@ def background_knowledge(scene: Scene) -> Finding:
     goal, fewest = goals[worst], int(exclusions.min())
     generator = scene.generator("background knowledge")
     values, width = scene.released.values[worst], scene.released.widths[worst]
-    dealt = [_fewest_at_random(scene.released.classes, values, width, generator) for _ in range(DRAWS)]
+    classes, height = scene.released.classes, len(scene.released.boxes)
+    dealt = [
+        int(_to_exclude(histogram(classes, generator.permutation(values), height, width)).min()) for _ in range(DRAWS)
+    ]
     drawn = exclusions[generator.integers(0, len(exclusions), (500, len(exclusions)))].min(axis=1)
     return Finding(
         LEAK if fewest < goal else NO_LEAK,
@@ -103,10 +106,6 @@ def background_knowledge(scene: Scene) -> Finding:
 
 def _to_exclude(counts: Ints) -> Ints:
     return np.asarray((counts > 0).sum(axis=1) - 1, np.int64)
-
-
-def _fewest_at_random(classes: Ints, values: Ints, width: int, generator: np.random.Generator) -> int:
-    return int(_to_exclude(histogram(classes, generator.permutation(values), int(classes.max()) + 1, width)).min())
 
 
 DEALS = 199  # beaten by chance once in 200 times

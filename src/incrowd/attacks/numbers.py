@@ -44,7 +44,8 @@ def singling_out(scene: Scene) -> Finding:
     steps = {name: CellReader(scene.schema[name], scene.table[name]).step for name in numeric}
     isolated, chances, tries = 0, 0.0, 0
     for number in range(len(released.boxes)):
-        edges = [_try(number, place, released, scene, (people, times), steps) for place in _edged(number, released)]
+        edged = [place for place in range(len(released.boxes.names)) if _cell(number, place, released).edges]
+        edges = [_try(number, place, released, scene, (people, times), steps) for place in edged]
         hits = [hit for one in edges for hit in one[0]]
         tries += len(hits)
         isolated += any(hits)
@@ -72,10 +73,6 @@ def _distinct(table: EncodedTable, names: tuple[str, ...]) -> tuple[Ints, Ints]:
 
 def _cell(number: int, place: int, released: Released) -> ReleasedCell:
     return released.boxes.cells[released.boxes.names[place]][int(released.boxes.shown[number, place])]
-
-
-def _edged(number: int, released: Released) -> list[int]:
-    return [place for place in range(len(released.boxes.names)) if _cell(number, place, released).edges]
 
 
 def _try(

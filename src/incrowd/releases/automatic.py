@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from incrowd.comparisons.automatic import choose
 from incrowd.comparisons.choices import Choice, default_methods
 from incrowd.comparisons.persons import RowPersons
+from incrowd.comparisons.recommend import choose
 from incrowd.comparisons.subject import Subject
 from incrowd.errors import IncrowdError, ParameterError, named_option
 from incrowd.methods.automatic import Auto

@@ -24,7 +24,7 @@ from incrowd.vocabulary.resources import Clock
 from incrowd.vocabulary.schema import KEYED
 
 if TYPE_CHECKING:
-    from incrowd.comparisons.automatic import MethodChoice
+    from incrowd.comparisons.recommend import MethodChoice
 
 IN_MEMORY = (
     "auto tries methods on a table in memory, not in blocks and not on Spark. Ask incrowd compare about a sample, and "

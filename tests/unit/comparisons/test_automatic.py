@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.comparisons import automatic
-from incrowd.comparisons.automatic import choose
+from incrowd.comparisons import recommend
 from incrowd.comparisons.choices import Choice
 from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.comparisons.persons import RowPersons
+from incrowd.comparisons.recommend import choose
 from incrowd.comparisons.subject import understand_table
 from incrowd.errors import ParameterError, RequirementError
 from incrowd.methods.automatic import Auto
@@ -78,7 +78,7 @@ def test_the_same_request_has_the_same_choice_and_a_certificate_has_no_figures(p
 
 def test_the_clock_ends_it_and_that_is_said(patients, monkeypatch):
     ticks = iter(range(1000))
-    monkeypatch.setattr(automatic, "monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr(recommend, "monotonic", lambda: float(next(ticks)))
     named = candidates("kactus-plus", "mondrian", "infogain-mondrian")
     chosen = choose(patients, named, ASKED, Auto("nb", seconds=3), seed=1)
     assert chosen.cut_short
@@ -101,7 +101,7 @@ def test_the_first_round_is_for_all_and_the_next_for_the_best(patients):
 
 
 def test_persons_are_in_one_part_and_large_tables_are_drawn_from(patients, monkeypatch):
-    monkeypatch.setattr(automatic, "MOST_ROWS", 120)
+    monkeypatch.setattr(recommend, "MOST_ROWS", 120)
     owners = RowPersons("patient", (np.arange(300) // 3).astype(np.int32))
     chosen = choose(replace(patients, persons=owners), candidates("kactus-plus"), ASKED, Auto("nb"), seed=1)
     assert chosen.rows == 120
@@ -134,5 +134,5 @@ def test_parameters_that_mean_nothing_are_refused(parameters, why):
 
 def test_auto_is_no_method_to_be_compared():
     assert find_method("auto").name == "auto"
-    with pytest.raises(ParameterError, match="is a comparison by itself"):
+    with pytest.raises(ParameterError, match="is itself a comparison"):
         Choice.of("auto")

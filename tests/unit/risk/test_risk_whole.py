@@ -12,8 +12,8 @@ from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import HeaderError, ParameterError, SchemaError
 from incrowd.risk import special_uniques
 from incrowd.risk.assessment import Risk
+from incrowd.risk.assessment import measure_risk as risk
 from incrowd.risk.classes import NotMeasured
-from incrowd.risk.measuring import measure_risk as risk
 from incrowd.risk.special_uniques import Special
 from incrowd.risk.telling import parts_of
 from incrowd.risk.uniques import Estimates
