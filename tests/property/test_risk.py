@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from incrowd.risk.assessment import measure_risk as risk
 from incrowd.risk.attackers import guesses, inference, linkability
-from incrowd.risk.classes import classes_of, coded
-from incrowd.risk.special_uniques import special_uniques
+from incrowd.risk.classes import classes_of, coded, special_uniques
 from support.strategies import TARGET, cases
 
 

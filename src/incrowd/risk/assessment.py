@@ -24,10 +24,20 @@ from incrowd.risk.attackers import (
     prosecutor,
     singling_out,
 )
-from incrowd.risk.classes import Classes, Edges, NotMeasured, Whole, classes_of, coded, edges_of, matched
+from incrowd.risk.classes import (
+    Classes,
+    Edges,
+    NotMeasured,
+    Special,
+    Whole,
+    classes_of,
+    coded,
+    edges_of,
+    matched,
+    special_uniques,
+)
 from incrowd.risk.options import RiskOptions
 from incrowd.risk.safe_harbor import Item, people_by_zip3, safe_harbor
-from incrowd.risk.special_uniques import Special, special_uniques
 from incrowd.risk.uniques import Estimates, Sample, estimates_of
 from incrowd.tables.options import Reading, names_of
 from incrowd.tables.reading.read import read, read_release
@@ -357,7 +367,8 @@ def _attackers(
     if sample is not None and not table_given:
         estimated = expected_journalist(classes, sample.fraction, thresholds)
         return estimated, marketer(estimated.average, estimated.basis)
-    upper = marketer(_linked_right(classes), "at most, as if the table were the whole population")
+    right = float((classes.row_counts / classes.sizes).sum()) / classes.rows  # one of those in the class is drawn
+    upper = marketer(right, "at most, as if the table were the whole population")
     if classes.owners is not None:
         return SEVERAL_ROWS, upper
     if table_given:
@@ -365,19 +376,11 @@ def _attackers(
     return NO_POPULATION, upper
 
 
-def _linked_right(classes: Classes) -> float:
-    """The expected share of rows that are linked to the right person, if one of those in the class is drawn."""
-    if classes.owners is None:
-        return classes.count / classes.rows
-    return float((classes.row_counts / classes.sizes).sum()) / classes.rows
-
-
 def _uniques(classes: Classes, counted: Counted | None, sample: Sample | None) -> Uniques:
     alone = int((classes.exposed == 1).sum())
     in_population = None if counted is None else (counted.uniques, counted.uniques_in_sample)
-    estimated = NO_POPULATION if sample is None else estimates_of(sample)
-    if classes.owners is not None:
-        estimated = SEVERAL_ROWS
+    unknown = NO_POPULATION if classes.owners is None else SEVERAL_ROWS
+    estimated = unknown if sample is None or classes.owners is not None else estimates_of(sample)
     return Uniques(alone, alone / len(classes.exposed), in_population, estimated)
 
 
@@ -393,9 +396,7 @@ def released_as(name: str, columns: list[str]) -> tuple[str, ...]:
 
 def name_of(table: Any) -> str:
     """How a table is called: its file's name, or its kind."""
-    if isinstance(table, str | Path):
-        return Path(table).name
-    return f"a {type(table).__module__.split('.')[0]} table"
+    return Path(table).name if isinstance(table, str | Path) else f"a {type(table).__module__.split('.')[0]} table"
 
 
 @described(RiskOptions)
@@ -426,7 +427,6 @@ def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
     """
     stated, _ = beside_recipe(options, _stated)
     request = filled(RiskOptions, stated)
-    beside = {name: request[name] for name in ("population_table", "after", "zip3")}
     column = request["person"]
     if column is None and (request["person_ids"] is not None or request["missing_persons"] is not None):
         raise ParameterError(f"Whose rows are they? Name the column: {named_option(person='COLUMN')}.")
@@ -439,7 +439,7 @@ def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
         reading=filled(Reading, stated),
         **{name: request[name] for name in ("population", "largest_special")},
     )
-    return assess(table, wanted, **beside)
+    return assess(table, wanted, **{name: request[name] for name in ("population_table", "after", "zip3")})
 
 
 def _stated(recipe: Recipe) -> dict[str, Any]:
