@@ -16,8 +16,8 @@ from bench.people import ATTRIBUTES, NUMERIC, QUICK_ROWS, TARGET, encode, people
 from bench.setting import Setting, tell
 from experiments.charts import line_chart
 from experiments.pages import Goal, Picture, Section, Table
-from incrowd.models.induction.induction import Induction
-from incrowd.models.induction.kadet import KAdet
+from incrowd.models.induction import Induction
+from incrowd.models.kadet import KAdet
 from incrowd.models.published_tree import PublishedTree
 from incrowd.tables.hierarchies.read import adult_hierarchies
 from incrowd.trees.c45 import C45, ID3

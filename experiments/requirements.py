@@ -10,8 +10,7 @@ from statistics import fmean
 import numpy as np
 
 from experiments.charts import line_chart
-from incrowd.comparisons.datasets.catalog import find_dataset
-from incrowd.comparisons.datasets.load import load
+from incrowd.comparisons.datasets.catalog import find_dataset, load
 from incrowd.comparisons.feeding import Feeding, feed_release, feed_unprotected
 from incrowd.comparisons.learners.c45 import C45Learner
 from incrowd.comparisons.learners.learner import Examples

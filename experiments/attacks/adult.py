@@ -17,12 +17,11 @@ from incrowd.attacks.attack import Finding
 from incrowd.attacks.catalog import ATTACKS
 from incrowd.attacks.run import attack_scene
 from incrowd.attacks.scene import Again, HiddenCells, Promised, Scene
-from incrowd.comparisons.datasets.catalog import find_dataset
-from incrowd.comparisons.datasets.load import load
+from incrowd.comparisons.datasets.catalog import find_dataset, load
 from incrowd.comparisons.protocol import seed_of
 from incrowd.comparisons.releasing import without_unused
 from incrowd.comparisons.subject import Subject, understand_table
-from incrowd.models.induction.kadet import KAdet
+from incrowd.models.kadet import KAdet
 from incrowd.tables.hierarchies.read import adult_hierarchies
 from incrowd.tables.reading.read import read
 from incrowd.vocabulary.encoded_table import EncodedTable

@@ -26,8 +26,7 @@ from experiments.inference.scale import enlarged, many_cells, one_cell
 from experiments.inference.success import try_all
 from experiments.inference.tables import Data, tables
 from experiments.pages import Section, machine, write_page
-from incrowd.comparisons.datasets.catalog import find_dataset
-from incrowd.comparisons.datasets.load import load
+from incrowd.comparisons.datasets.catalog import find_dataset, load
 from incrowd.tables.reading.draft import draft_schema
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.source import Origin, Source

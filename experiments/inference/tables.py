@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from incrowd.comparisons.datasets.load import load
+from incrowd.comparisons.datasets.catalog import load
 from incrowd.hiding.planner import Cell
 from incrowd.hiding.published import PublishedTable
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable

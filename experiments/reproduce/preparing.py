@@ -9,8 +9,7 @@ from pathlib import Path
 
 from experiments.reproduce.experiment import Case, Experiment, Part, Table
 from incrowd.comparisons.choices import Choice, learner_names
-from incrowd.comparisons.datasets.catalog import Dataset, find_dataset
-from incrowd.comparisons.datasets.load import load
+from incrowd.comparisons.datasets.catalog import Dataset, find_dataset, load
 from incrowd.comparisons.run import Step, Watcher
 from incrowd.comparisons.subject import Subject, discretized, understand_table
 from incrowd.comparisons.trial import Laboratory, Setup, Trial
@@ -129,7 +128,7 @@ def prepare(
     experiment, options
         What to run, and how.
     data
-        A folder with the data sets; without one, as :func:`incrowd.comparisons.datasets.load.load` finds them.
+        A folder with the data sets; without one, as :func:`incrowd.comparisons.datasets.catalog.load` finds them.
     watch
         Is told what is done.
     """

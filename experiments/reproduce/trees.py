@@ -10,8 +10,8 @@ import numpy as np
 
 from incrowd.comparisons.releasing import FILL, without_unused
 from incrowd.comparisons.trial import Laboratory, Trial
-from incrowd.models.induction.induction import Induction
-from incrowd.models.induction.kadet import KAdet
+from incrowd.models.induction import Induction
+from incrowd.models.kadet import KAdet
 from incrowd.models.published_tree import PublishedTree
 from incrowd.trees.tree import In
 from incrowd.vocabulary.encoded_table import Codes

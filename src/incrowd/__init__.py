@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from incrowd.recipients.received import decode, open_release
     from incrowd.releases.recount import verify
     from incrowd.report.outcome import Release
-    from incrowd.risk.measuring import measure_risk
+    from incrowd.risk.assessment import measure_risk
     from incrowd.tables.options import Book, Measuring, Outputs, Run
     from incrowd.tables.recipe import Recipe, read_recipe
     from incrowd.vocabulary.requirement import KAnonymity
@@ -50,7 +50,7 @@ _HOME = {
     "explain": "api",
     "hide_cells": "hiding.pipeline",
     "inspect": "api",
-    "measure_risk": "risk.measuring",
+    "measure_risk": "risk.assessment",
     "open_release": "recipients.received",
     "publish_model": "models.pipeline",
     "read_plan": "plan.plan_file",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from incrowd.errors import RequirementError
 from incrowd.methods.catalog import METHODS, make_method
 from incrowd.rows.memory.held import EmbeddedEngine
-from incrowd.testing.methods import attempt, check_applied_again, check_kept, check_new_rows, check_repeated
+from incrowd.testing import attempt, check_applied_again, check_kept, check_new_rows, check_repeated
 from incrowd.testing.tables import AWKWARD, SHARED, BlockedEngine, owned, random_owners
 from support.kernels import compiled_kernels, plain_kernels
 from support.method_parameters import ways_of

@@ -21,7 +21,7 @@ from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.spark import held
 from incrowd.rows.spark.session import EXACT, set_for_a_while, unpacked
 from incrowd.tables.recipe import Recipe
-from incrowd.testing.methods import attempt, check_kept
+from incrowd.testing import attempt, check_kept
 from incrowd.testing.tables import AWKWARD, BlockedEngine
 from incrowd.vocabulary.randomness import SeededRandomness, seeded_key
 from incrowd.vocabulary.resources import Clock

@@ -15,7 +15,7 @@ import support.oracle_requirements as oracle
 from incrowd.api import release
 from incrowd.errors import ParameterError, RequirementError, SchemaError, VerificationError
 from incrowd.methods.catalog import METHODS
-from incrowd.models.induction.kadet import KAdet
+from incrowd.models.kadet import KAdet
 from incrowd.models.pipeline import publish_model
 from incrowd.releases.recount import verify
 from incrowd.tables.hierarchies.intervals import from_edges

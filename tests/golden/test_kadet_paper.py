@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from incrowd.measures.information import entropy
-from incrowd.models.induction.kadet import KAdet
+from incrowd.models.kadet import KAdet
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.vocabulary.hierarchy import Hierarchy

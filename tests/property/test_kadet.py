@@ -9,11 +9,11 @@ import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.models.induction.growing import Growth
-from incrowd.models.induction.induction import Categories, SpanRequirement
-from incrowd.models.induction.kadet import KAdet, publish, reached_nodes
-from incrowd.models.induction.spans import InductionTable
+from incrowd.models.growing import Growth
+from incrowd.models.induction import Categories, SpanRequirement
+from incrowd.models.kadet import KAdet, publish, reached_nodes
 from incrowd.models.published_tree import PublishedTree
+from incrowd.models.spans import InductionTable
 from incrowd.trees.tree import Branch, Node, Tree
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy

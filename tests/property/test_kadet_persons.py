@@ -13,10 +13,10 @@ from test_kadet import asked, possible, reached_nodes, with_split
 
 from incrowd.errors import ParameterError, RequirementError
 from incrowd.models.exports import to_table
-from incrowd.models.induction.growing import Growth
-from incrowd.models.induction.kadet import publish
-from incrowd.models.induction.spans import InductionTable, SpanOwners
+from incrowd.models.growing import Growth
+from incrowd.models.kadet import publish
 from incrowd.models.pipeline import publish_model, verify_model
+from incrowd.models.spans import InductionTable, SpanOwners
 from incrowd.verification.spans import verify_spans
 from incrowd.vocabulary.encoded_table import OwnedTable
 from incrowd.vocabulary.persons import Persons
@@ -197,7 +197,7 @@ def test_persons_with_one_row_each_change_only_the_words(case, random):
 
 
 def test_owners_count_persons_of_classes():
-    from incrowd.models.induction.induction import SpanRequirement
+    from incrowd.models.induction import SpanRequirement
 
     labels = np.array([0, 0, 1, 1], np.int32)
     owners = SpanOwners.of(SpanRequirement(2), np.array([7, 7, 7, 8]), labels, classes=2, ordered=False)

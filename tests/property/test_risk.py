@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.risk.classes import classes_of, coded
-from incrowd.risk.measuring import measure_risk as risk
-from incrowd.risk.special_uniques import special_uniques
-from incrowd.risk.three_risks import guesses, inference, linkability
+from incrowd.risk.assessment import measure_risk as risk
+from incrowd.risk.attackers import guesses, inference, linkability
+from incrowd.risk.classes import classes_of, coded, special_uniques
 from support.strategies import TARGET, cases
 
 

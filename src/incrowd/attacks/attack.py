@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -48,18 +48,8 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """The finding as plain data."""
-        return {
-            "attack": self.attack,
-            "verdict": self.verdict,
-            "words": self.words,
-            "measured": self.measured,
-            "control": self.control,
-            "interval": None if self.interval is None else list(self.interval),
-            "goal": self.goal,
-            "unit": self.unit,
-            "details": dict(self.details),
-            "seconds": round(self.seconds, 3),
-        }
+        rounded = {"interval": self.interval and list(self.interval), "seconds": round(self.seconds, 3)}
+        return {"attack": self.attack, **asdict(self), **rounded}
 
 
 LEVEL = 0.99

@@ -139,10 +139,7 @@ def shadow_likelihood(scene: Scene) -> Finding:
         interval=interval,
         goal=goal,
         unit="AUC",
-        details={
-            "hits at 0.1 % false alarms": hits(ours, theirs),
-            "hits at 1 % false alarms": hits(ours, theirs, 0.01),
-        },
+        details={f"hits at {100 * few:g} % false alarms": hits(ours, theirs, few) for few in (FALSE_ALARMS, 0.01)},
     )
 
 
@@ -152,7 +149,7 @@ def _shadowed(scene: Scene) -> tuple[Released, Released, EncodedTable, EncodedTa
         order = scene.generator("shadow").permutation(scene.control.height).astype(np.intp)
         half = len(order) // 2
         if min(half, scene.table.height) < SMALLEST:
-            raise CannotRunError(f"It takes {2 * SMALLEST} control rows at least: half of them are released as shadow.")
+            raise CannotRunError(f"At least {2 * SMALLEST} control rows are needed: half are released as the shadow.")
         shadow = scene.read(scene.made_of(scene.control.take(order[:half]), "shadow"))
         some, how = scene.dealt("members"), "this release; half of the control rows are released as its shadow"
         return scene.released, shadow, scene.table.take(some[:PEOPLE]), scene.control.take(order[half:][:PEOPLE]), how
@@ -290,7 +287,8 @@ def decoded_rows(scene: Scene) -> Finding:
 def deal(released: Released, places: Sequence[int], generator: np.random.Generator) -> Ints:
     """Rows as a recipient decodes them, a column for each place: units of codes; what is hidden is -1."""
     rows = np.full((len(released.classes), len(places)), _HIDDEN, np.int64)
-    for number, members in enumerate(_members(released)):
+    order = np.argsort(released.classes, kind="stable")
+    for number, members in enumerate(np.split(order, np.cumsum(released.sizes)[:-1])):
         for at, place in enumerate(places):
             name = released.boxes.names[place]
             cell = released.boxes.cells[name][released.boxes.shown[number, place]]
@@ -302,12 +300,6 @@ def deal(released: Released, places: Sequence[int], generator: np.random.Generat
             units, counts = _counts(released, name, number)
             rows[members, at] = generator.permutation(np.repeat(units, counts))
     return rows
-
-
-def _members(released: Released) -> list[Ints]:
-    """The rows of each class."""
-    order = np.argsort(released.classes, kind="stable")
-    return np.split(order, np.cumsum(released.sizes)[:-1])
 
 
 def _counts(released: Released, name: str, number: int) -> tuple[Ints, Ints]:
@@ -432,18 +424,13 @@ def _true(scene: Scene, certain: Sequence[Certain]) -> int:
         names = tuple(sorted(name for name, _ in one.record))
         units = dict(one.record)
         claims.setdefault(names, Counter())[tuple(units[name] for name in names)] += one.least
-    right = 0
+    right, binned = 0, scene.released.units
     for names, records in claims.items():
-        columns = [_of_original(scene, name) for name in names]
+        codes = {name: scene.table[name].codes.astype(np.int64) for name in names}
+        columns = [binned[name][mine] if name in binned else mine for name, mine in codes.items()]
         own = Counter(map(tuple, np.stack(columns, axis=1).tolist()))
         right += sum(min(rows, own[record]) for record, rows in records.items())
     return right
-
-
-def _of_original(scene: Scene, name: str) -> Ints:
-    codes = scene.table[name].codes.astype(np.int64)
-    units = scene.released.units.get(name)
-    return codes if units is None else units[codes]
 
 
 def _singled_out(attributes: Mapping[str, Mapping[int, int]], covers: Mapping[str, Bools]) -> int:

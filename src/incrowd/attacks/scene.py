@@ -294,10 +294,11 @@ class Scene:
         """How the release was made."""
         if self.again is None:
             if self.persons is not None and self.persons.linked:
-                raise CannotRunError("It takes a release made again, and one with linked rows is not made again here.")
+                raise CannotRunError("It needs a second release made the same way; of linked rows none is made here.")
             raise CannotRunError(
-                "It takes a release made again, and how this one was made is not known. Give its plan, or keep its "
-                "certificate beside it and give its hierarchies; and its population, if something was promised of it."
+                "It needs a second release made the same way, and how this one was made is not known. Give its plan; "
+                "or keep its certificate beside it and give its hierarchies, and the population if something was "
+                "promised about it."
             )
         return self.again
 
@@ -337,7 +338,7 @@ class Scene:
         """People in a release and people who are not; see the head of this file."""
         if self.control is not None:
             if min(self.control.height, self.table.height) < SMALLEST:
-                raise CannotRunError(f"It takes {SMALLEST} control rows at least.")
+                raise CannotRunError(f"At least {SMALLEST} control rows are needed.")
             return SceneSplit(self.released, self.table, self.control, CONTROL_ROWS)
         if self.table.height < 2 * SMALLEST:
             raise CannotRunError(f"Half of the original is fewer than {SMALLEST} rows: too few for a control group.")

@@ -195,7 +195,7 @@ def differencing(scene: Scene) -> Finding:
         if len(trials) >= FEWEST and time.perf_counter() - begun > PATIENCE:
             break
     if len(trials) < FEWEST:
-        raise CannotRunError(f"It takes {FEWEST} people at least who leave.")
+        raise CannotRunError(f"At least {FEWEST} people must leave, one after the other.")
     met = np.array([[trial.met_by(scene, names, other.gone) for other in trials] for trial in trials])
     hidden = np.array([[guess is None for guess in trial.guesses] for trial in trials])
     records = (met | hidden[:, None]).all(axis=2) & ~hidden.all(axis=1, keepdims=True)

@@ -64,14 +64,11 @@ def datasets(
     json: Json = False,
 ) -> None:
     """List the data sets that compare takes by name in place of a file, and where each would come from."""
-    from incrowd.comparisons.datasets.catalog import find_dataset
-    from incrowd.comparisons.datasets.load import describe
+    from incrowd.comparisons.datasets.catalog import DATASETS, describe, find_dataset
 
-    listings = describe(data)
-    if name is not None:
-        wanted = find_dataset(name)
-        listings = [listing for listing in listings if listing.dataset is wanted]
-    facts = [_facts(listing.dataset, listing.where) for listing in listings]
+    where = describe(data)
+    wanted = [*DATASETS.values()] if name is None else [find_dataset(name)]
+    facts = [_facts(dataset, where[dataset.name]) for dataset in wanted]
     if json:
         print_json(facts)
     elif name is not None:

@@ -137,8 +137,8 @@ def risk(
     Everything is counted on all rows; a missing value is a value. A release is measured by the classes it shows. No
     cell value is told. What cannot be measured is said to be so.
     """
+    from incrowd.risk.assessment import measure_risk as measure
     from incrowd.risk.charts import risk_html
-    from incrowd.risk.measuring import measure_risk as measure
     from incrowd.tables.publishing.staging import check_target
 
     tables = [enough_memory(options[name]) for name in ("population_table", "after") if options[name]]

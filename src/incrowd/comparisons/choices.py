@@ -15,7 +15,7 @@ from incrowd.comparisons.learners.catalog import find_learner, parsed
 from incrowd.comparisons.learners.learner import Learner
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import AUTO, MethodEntry, MethodOrName, check_preferences, find_method, make_method
-from incrowd.models.induction.kadet import KAdet
+from incrowd.models.kadet import KAdet
 from incrowd.tables.recipe_checks import class_and_parameters
 from incrowd.vocabulary.forms import OF_FORM, STRICT, check_form
 from incrowd.vocabulary.persons import Persons
@@ -56,7 +56,7 @@ class Choice:
             return cls(method, tuple(parameters.items()))
         entry = find_method(method, beside=(KADET, *STANDARDS))
         if entry is AUTO:
-            raise ParameterError(f"{method} is a comparison by itself, of the methods that are compared here anyway.")
+            raise ParameterError(f"{method} is itself a comparison of methods that are compared here. Leave it out.")
         check_form(**{name: parameters[name] for name in OF_FORM if name in parameters})
         make_method(entry, {name: value for name, value in parameters.items() if name not in OF_FORM})
         return cls(method, tuple(parameters.items()), entry)

@@ -388,7 +388,7 @@ def _codes(words: pl.Series, categories: pl.Series) -> Codes:
 
 
 def feed_dealt(
-    parts: Parts, plan: ReleasePlan, draft: Draft, method: MethodOrName, *, seed: int, deals: int | None = None
+    parts: Parts, plan: ReleasePlan, draft: Draft, method: MethodOrName, *, seed: int
 ) -> tuple[Examples, Examples]:
     """What the recipient has: cells dealt with weights, and test rows seen in the words of the release."""
     reading = reading_of(plan, method)
@@ -398,7 +398,7 @@ def feed_dealt(
         if name not in plan.names:
             written = written.append_column(name, _arrow(raw_cells(parts.train[name].take(draft.origin))))
     dealing = Dealing(columns, written)
-    dealt = dealing.dealt(np.random.default_rng(seed), deals)
+    dealt = dealing.dealt(np.random.default_rng(seed))
     seen = dealing.seen(pa.table({name: _arrow(raw_cells(parts.test[name])) for name in parts.inputs}))
     rows = np.tile(draft.origin, dealt.height // max(1, draft.frame.height))
     return _examples(parts, rows, list(zip(dealt.attributes, seen.attributes, strict=True)), dealt.weights)

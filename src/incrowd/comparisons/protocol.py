@@ -153,7 +153,7 @@ class FixedSplit:
         if groups is None:
             return [self._split(classes, seed, repetition) for repetition in range(self.repetitions)]
         if self.train_first is not None or groups.max() < 1:
-            raise ParameterError("Whole groups cannot be parted so. Use folds, and a column of at least two groups.")
+            raise ParameterError("Whole groups cannot be split so. Use folds, and a column of at least two groups.")
         return [self._split_groups(groups, seed, repetition) for repetition in range(self.repetitions)]
 
     def _split_groups(self, groups: Codes, seed: int, repetition: int) -> RowSplit:
@@ -173,7 +173,7 @@ class FixedSplit:
             count = min(rows - 1, max(1, round(rows * self.test_share)))
             order = _shuffled(classes, self.stratified, seed, repetition)
             is_test[:] = False
-            is_test[order[_evenly(rows, count)]] = True
+            is_test[order[np.arange(count) * rows // count]] = True  # evenly spread
         return RowSplit(repetition, 0, np.flatnonzero(~is_test), np.flatnonzero(is_test))
 
     def __str__(self) -> str:
@@ -283,7 +283,7 @@ def find_protocol(protocol: Any) -> Protocol:
     if callable(getattr(protocol, "split", None)) and not isinstance(protocol, type):
         return OwnSplits(protocol)
     raise ParameterError(
-        f"A {type(protocol).__name__} is no protocol. Give a text such as '10-fold', one of "
+        f"{type(protocol).__name__!r} is no protocol. Give a text such as '10-fold', one of "
         "incrowd.comparisons.protocol, or a splitter of scikit-learn."
     )
 
@@ -341,8 +341,3 @@ def _shuffled(classes: Codes, stratified: bool, seed: int, repetition: int) -> R
     """The rows in random order; stratified: class by class."""
     order = _generator(seed, repetition).permutation(len(classes))
     return order[np.argsort(classes[order], kind="stable")] if stratified else order
-
-
-def _evenly(rows: int, count: int) -> Rows:
-    """``count`` places out of ``rows``, evenly spread."""
-    return np.asarray(np.arange(count) * rows // count, np.intp)

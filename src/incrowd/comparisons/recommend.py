@@ -1,10 +1,8 @@
 """What to use, in words: for each learner and k the best method, what it costs, and which others are as good.
 
-How wrong a split by rows is where persons have several rows.
-
-Who is in both parts of a split is known again by what does not change, and what a learner remembers of persons looks
-like what it has learned. So a comparison by persons also runs once by rows, for the table itself and for one method,
-and says by how much that is too good.
+How wrong a split by rows is where persons have several rows: who is in both parts of a split is known again by what
+does not change, and what a learner remembers of persons looks like what it has learned. So a comparison by persons also
+runs once by rows, for the table itself and for one method, and says by how much that is too good.
 """
 
 from __future__ import annotations
@@ -61,7 +59,8 @@ class Advice:
             words += f"; differences under {measure.difference(self.noise)} may be chance: "
             words += f"{listed([cell.method for cell in self.equals])} cannot be distinguished from it"
         if self.unclear:
-            words += f"; not clearly worse: {listed([_with_value(cell) for cell in self.unclear])}"
+            named = [f"{cell.method} ({measure.shown(cell.value)})" for cell in self.unclear]
+            words += f"; not clearly worse: {listed(named)}"
         return f"{words}.{_published(self.tree)}"
 
     def _not_shown(self) -> str:
@@ -138,16 +137,12 @@ def by_mean(summary: Summary, cases: Sequence[tuple[str, int]]) -> list[tuple[st
     return sorted(means, key=lambda one: -summary.measure.sign * one[1])
 
 
-def _winners(advice: Advice) -> list[str]:
-    return [advice.best.method, *(cell.method for cell in advice.equals)]
-
-
 def _overall(summary: Summary, advice: Sequence[Advice], method: str | None) -> str:
     """The one method for all cases, how often it wins and what it costs; or that there is none."""
     useful = [one for one in advice if one.beats_majority]
     if method is None:
         return "No method is recommended: nowhere below is a release shown to be better than the baseline."
-    cases = sum(method in _winners(one) for one in useful)
+    cases = sum(method in [cell.method for cell in (one.best, *one.equals)] for one in useful)
     everywhere = {1: "the one", 2: "both"}.get(cases, f"all {cases}")
     where = everywhere if cases == len(useful) else f"{cases} of {len(useful)}"
     noun = "case" if len(useful) == 1 else "cases"
@@ -194,10 +189,6 @@ def _sure(cell: SummaryCell) -> str:
     """The value with half the width of its interval."""
     half = cell.half_width
     return cell.measure.shown(cell.value) + ("" if half is None else f" ±{cell.measure.number(half)}")
-
-
-def _with_value(cell: SummaryCell) -> str:
-    return f"{cell.method} ({cell.measure.shown(cell.value)})"
 
 
 def _published(tree: SummaryCell | None) -> str:

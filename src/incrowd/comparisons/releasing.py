@@ -15,7 +15,7 @@ from incrowd.methods.catalog import MethodOrName, make_method
 from incrowd.methods.histories.known_rows import smallest_support
 from incrowd.methods.limits import decide_within
 from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
-from incrowd.models.induction.kadet import KAdet
+from incrowd.models.kadet import KAdet
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
 from incrowd.recipients.matrix import Numbers

@@ -224,7 +224,7 @@ def compare(
     [('unprotected', 1, 'nb'), ('majority', 1, 'majority'), ('mondrian', 5, 'nb')]
     """
     if wishes.keys() & {"with_table", "key_column"}:
-        raise ParameterError("A comparison is of one table. Leave with_table and key_column out.")
+        raise ParameterError("A comparison takes one table. Leave with_table and key_column out.")
     if unknown := wishes.keys() - PersonsAndWishes.__annotations__.keys():
         options = {*inspect.signature(compare).parameters, *PersonsAndWishes.__annotations__} - {"wishes"}
         hint = nearest(min(unknown), {name: repr(name) for name in options})

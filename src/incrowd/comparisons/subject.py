@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.comparisons.datasets.catalog import Dataset, find_dataset
-from incrowd.comparisons.datasets.load import load
+from incrowd.comparisons.datasets.catalog import Dataset, find_dataset, load
 from incrowd.comparisons.feeding import Parts, learnable
 from incrowd.comparisons.persons import RowPersons
 from incrowd.comparisons.protocol import Rows, RowSplit, SplitBy, seed_of

@@ -25,7 +25,7 @@ from incrowd.comparisons.persons import pooled_error
 from incrowd.comparisons.scores import ACCURACY, Measure
 from incrowd.comparisons.trial import DONE, Result
 from incrowd.errors import ParameterError
-from incrowd.risk.three_risks import wilson
+from incrowd.risk.attackers import wilson
 
 
 @dataclass(frozen=True)

@@ -37,17 +37,17 @@ from incrowd.optional import optional
 optional("sklearn", "incrowd.estimators")
 
 if TYPE_CHECKING:
-    from incrowd.estimators.anonymous_classifier import AnonymousClassifier as AnonymousClassifier
+    from incrowd.estimators.classifiers import AnonymousClassifier as AnonymousClassifier
     from incrowd.estimators.classifiers import KAdetClassifier as KAdetClassifier
 
-_HOME = {"AnonymousClassifier": "anonymous_classifier", "KAdetClassifier": "classifiers"}
+_CLASSIFIERS = ("AnonymousClassifier", "KAdetClassifier")
 _METHOD = {entry.factory: entry for entry in METHODS.values()}
-__all__ = sorted([*_HOME, *_METHOD])
+__all__ = sorted([*_CLASSIFIERS, *_METHOD])
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name in _CLASSIFIERS:
+        value = getattr(importlib.import_module(f"{__name__}.classifiers"), name)
     elif name in _METHOD:
         from incrowd.estimators.samplers import make_estimator
 

@@ -146,34 +146,58 @@ RELEASE_OPTIONS = {one.name: one for group in _GROUPS for one in options_of(grou
 """The options of a release that may be parameters of a face."""
 
 
-class Releasing(BaseEstimator):  # type: ignore[misc]
+class Owner(BaseEstimator):  # type: ignore[misc]
+    """Has rows from scikit-learn, with their classes and persons; a subclass says what is asked for."""
+
+    person: str | None
+
+    def _recipe(self, frame: pl.DataFrame, person: str | None) -> Recipe:
+        """What is asked for, of a table with its class and the column of persons, if there is one."""
+        raise NotImplementedError
+
+    def _words(self) -> list[str]:
+        """The classes as they are written."""
+        return class_words(self.classes_)
+
+    def _frame(self, X: Any, *, reset: bool = False) -> tuple[pl.DataFrame, Origin]:
+        """The rows as a frame, and the kind of container that X is. Whose row it is, is no feature."""
+        return frame_of(self, without_person(X, self.person)[0], reset=reset)
+
+    def _asked(self, X: Any, y: Any, person: Any) -> tuple[pl.DataFrame, Recipe, Origin]:
+        """The rows with their classes and persons, what is asked for, and the kind of container that X is."""
+        frame, origin = self._frame(X, reset=True)
+        persons = persons_of(self, without_person(X, self.person)[1], person, frame.height)
+        self.classes_, numbers = numbered_classes(self, y, frame.height)
+        self._target = target_name(y, frame.columns)
+        frame = frame.with_columns(pl.Series(self._target, self._words(), pl.String).gather(numbers))
+        whose = None if persons is None else self.person or free_name("person", frame.columns)
+        recipe = self._recipe(frame, whose)
+        if persons is not None and whose is not None:
+            frame = frame.with_columns(persons.alias(whose))
+        return frame, recipe, origin
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class Releasing(Owner):
     """Releases the rows it is fitted on; a subclass says by which method."""
 
     k: int
     quasi_identifiers: Iterable[str] | None
-    person: str | None
     random_state: int | None
 
     def _method_and_parameters(self) -> tuple[MethodOrName, Mapping[str, Any]]:
         """The method of the release."""
         raise NotImplementedError
 
-    def _frame(self, X: Any, *, reset: bool = False) -> tuple[pl.DataFrame, Origin]:
-        """The rows as a frame, and the kind of container that X is. Whose row it is, is no feature."""
-        return frame_of(self, without_person(X, self.person)[0], reset=reset)
-
     def _released(self, X: Any, y: Any, person: Any = None) -> tuple[Release, Origin]:
         """The verified release of the rows with their classes, and the kind of container that X is."""
-        frame, origin = self._frame(X, reset=True)
-        persons = persons_of(self, without_person(X, self.person)[1], person, frame.height)
-        self.classes_, numbers = numbered_classes(self, y, frame.height)
-        self._target = target_name(y, frame.columns)
-        words = pl.Series(self._target, class_words(self.classes_), pl.String)
-        frame = frame.with_columns(words.gather(numbers))
-        whose = None if persons is None else self.person or free_name("person", frame.columns)
-        recipe = self._recipe(frame, whose)
-        if persons is not None and whose is not None:
-            frame = frame.with_columns(persons.alias(whose))
+        frame, recipe, origin = self._asked(X, y, person)
         release = guarded(run_release)(Job(frame, recipe, run=Run(seed=self.random_state)))
         self.plan_ = release.plan
         self.verdict_ = release.verdict
@@ -190,7 +214,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]
         return np.array([places[word] for word in words], np.intp)
 
     def _recipe(self, frame: pl.DataFrame, person: str | None) -> Recipe:
-        """What is asked for; every column of X that nothing is said of is one that an attacker may know."""
+        """Every column of X that nothing is said of is one that an attacker may know."""
         options: Any = {name: value for name in RELEASE_OPTIONS if (value := getattr(self, name, None)) is not None}
         options["person"] = person
         options["method"], options["parameters"] = self._method_and_parameters()

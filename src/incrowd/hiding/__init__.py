@@ -8,7 +8,7 @@
                 adversaries   who guesses: naive Bayes, id3, any classifier of scikit-learn
                 secret        one confidential cell, the draws, the steps
                 published     what cells show (taxonomy), counted cell by cell, with a way back
-             -> account     what the verification and the reader are told; evaluation: costs, pattern attack
+             -> evaluation  costs, pattern attack: what the reader of the report is told
 
 Hiders change a :class:`~incrowd.hiding.published.PublishedTable`, never the source. New ones go into ``methods``.
 ``options`` is imported by help and imports nothing heavy. May import models, report and tables, not compare or attacks.

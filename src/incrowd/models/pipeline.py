@@ -32,7 +32,7 @@ from incrowd.errors import (
     named_option,
 )
 from incrowd.models.exports import plot_tree, to_pmml
-from incrowd.models.induction.kadet import KAdet
+from incrowd.models.kadet import KAdet
 from incrowd.models.options import ModelOptions
 from incrowd.models.published_tree import PublishedTree, model_data, write_model
 from incrowd.report.certificate import hmac_of, owner_key

@@ -144,10 +144,6 @@ class Fitted:
         return cls(estimator.fit(encoded, classes, **weights), matrix)
 
 
-def _classifies(estimator: Any) -> bool:
-    return not isinstance(estimator, type) and hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator)
-
-
 def _has(method: str) -> Callable[[ReleaseClassifier], bool]:
     return lambda self: hasattr(self.fitted_.estimator if hasattr(self, "fitted_") else self.estimator, method)
 
@@ -169,7 +165,8 @@ class ReleaseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any = None, y: Any = None) -> Self:  # noqa: ARG002
         """Learn from the release."""
-        if not _classifies(self.estimator):
+        usable = hasattr(self.estimator, "__sklearn_tags__") and not isinstance(self.estimator, type)
+        if not (usable and is_classifier(self.estimator)):
             raise ParameterError("estimator must be a classifier of scikit-learn, such as LogisticRegression().")
         self.classes_, places = _numbered(self.release.classes)
         rows = self.release.dealing.dealt(np.random.default_rng(self.seed), self.deals)

@@ -29,6 +29,7 @@ from incrowd.recipients.cells import (
     Counted,
     Numbers,
     Piece,
+    Shape,
     bin_names,
     column_of,
     ends_of,
@@ -40,7 +41,6 @@ from incrowd.recipients.cells import (
     word_of,
 )
 from incrowd.recipients.matrix import Attribute
-from incrowd.recipients.shape import Shape
 from incrowd.vocabulary.counts_text import read_counts
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.released_value import Interval, render

@@ -136,8 +136,7 @@ class _Owned:
 
 
 def _risk(job: Job, held: Held, table: pl.DataFrame, released: Any, source: str, owned: _Owned | None) -> Risk:
-    from incrowd.risk.assessment import RiskRequest, assess
-    from incrowd.risk.measuring import measure_risk
+    from incrowd.risk.assessment import RiskRequest, assess, measure_risk
 
     schema = held.schema
     secret = [

@@ -6,7 +6,7 @@ Earlier releases about the same people, as the report and the certificate tell t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from incrowd.drawing.wording import counted
@@ -143,18 +143,10 @@ class AttackFact:
     @classmethod
     def of(cls, finding: Mapping[str, Any], asks: str = "") -> AttackFact:
         """A finding of the attack lab in its plain form."""
-        ends = finding.get("interval")
-        return cls(
-            attack=finding["attack"],
-            verdict=finding["verdict"] if finding["verdict"] in (LEAK, NO_LEAK) else NOT_RUN,
-            words=finding.get("words", ""),
-            measured=finding.get("measured"),
-            control=finding.get("control"),
-            interval=None if ends is None else (ends[0], ends[1]),
-            goal=finding.get("goal"),
-            unit=finding.get("unit", ""),
-            asks=asks,
-        )
+        known: dict[str, Any] = {one.name: finding[one.name] for one in fields(cls) if one.name in finding}
+        known["interval"] = known.get("interval") and tuple(known["interval"])
+        known["verdict"] = known["verdict"] if known["verdict"] in (LEAK, NO_LEAK) else NOT_RUN
+        return cls(**known | {"asks": asks})
 
     def to_json(self) -> dict[str, Any]:
         """The figures; in words only why an attack did not run."""

@@ -1,12 +1,15 @@
-"""Sections that not every report has: measured risk, attacks, earlier releases, unchanged columns, utility."""
+"""Sections that not every report has: measured risk, attacks, earlier releases, unchanged columns, utility; charts.
+
+Every chart says in words what it shows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import bullets, figure, folded, pairs, paragraph, section, table
+from incrowd.drawing.svg import WIDTH, Bar, BarGroup, bars, picture, rect
 from incrowd.drawing.wording import counted, listed, percent, sentence, short_number, unbroken
 from incrowd.report.attack_facts import (
     LEAK,
@@ -18,17 +21,72 @@ from incrowd.report.attack_facts import (
     attack_summary,
     joint_sentence,
 )
-from incrowd.report.charts import FORM_COLOURS, accuracy_bars, form_bar, loss_bars
-from incrowd.report.facts import Accuracy, Facts
+from incrowd.report.facts import Accuracy, AttributeFacts, Facts
 from incrowd.report.unchanged_facts import alone_sentence, effective_sentence, singling_out_line
 from incrowd.report.utility_facts import Utility
-from incrowd.report.wording import by_persons_and_rows, forms_in, shares_of
+from incrowd.report.wording import ALL_FORMS, HIDDEN, by_persons_and_rows, forms_in, shares_of
+from incrowd.risk.charts import AFTER, BEFORE, Histogram, buckets, risk_figures
+from incrowd.risk.telling import TextPart, drawn_part, headline, parts_of, safe_harbor_part
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.views import checks_outcome, checks_table
 
-if TYPE_CHECKING:
-    from incrowd.risk.telling import TextPart
+BAR_WIDTH, BAR_HEIGHT = 240, 14
+_COLOURS = ("series-0", "series-5", "series-4", "series-6", "series-2", "series-3", "empty")
+FORM_COLOURS = dict(zip(ALL_FORMS, _COLOURS, strict=True))
+_MAJORITY, _LOSS = "other", "series-7"
+
+
+def size_histogram(histogram: Histogram, unit: str = "row") -> Html:
+    """How many groups there are of which size, in rows or persons, in buckets that widen with the size."""
+    ranges = buckets(histogram)
+    most = max((bucket.classes for bucket in ranges), default=1)
+    notes = {bucket: bucket.note if unit == "row" else counted(bucket.classes, "group") for bucket in ranges}
+    groups = [_single(bucket.label, bucket.classes, notes[bucket], AFTER) for bucket in ranges]
+    return _bar_chart(f"Groups by their number of {unit}s", groups, most)
+
+
+def accuracy_bars(accuracy: Accuracy) -> Html:
+    """Accuracy learned before, after, and by the majority, from 0 to 100 %."""
+    measured = (
+        ("before", accuracy.before, "trained on the table itself", BEFORE),
+        ("after", accuracy.after, "trained on the release", AFTER),
+        ("majority", accuracy.majority, "always the most frequent class", _MAJORITY),
+    )
+    groups = [_single(label, share, f"{percent(share)} {note}", kind) for label, share, note, kind in measured]
+    return _bar_chart("Accuracy of a decision tree", groups, 1.0)
+
+
+def loss_bars(utility: Utility) -> Html:
+    """How much of each attribute is lost, from 0 to 100 %."""
+    groups = [_single(one.name, one.loss, f"{percent(one.loss)} lost", _LOSS) for one in utility.attributes]
+    return _bar_chart("Loss of each quasi-identifier", groups, 1.0)
+
+
+def _single(label: str, length: float, note: str, kind: str) -> BarGroup:
+    return BarGroup(label, (Bar(note, ((length, kind, ""),)),))
+
+
+def _bar_chart(title: str, groups: Sequence[BarGroup], longest: float) -> Html:
+    drawn, bottom, _ = bars(groups, longest or 1.0)
+    words = "; ".join(f"{group.label}: {bar.note}" for group in groups for bar in group.bars)
+    return picture(f"{title}. {words}", drawn, WIDTH, max(1, bottom))
+
+
+def form_bar(attribute: AttributeFacts) -> Html:
+    """In what share of the rows an attribute is shown in which form, as one stacked bar.
+
+    Hidden is an empty frame, so that the bar can be read without colours.
+    """
+    shares = shares_of(attribute)
+    words = ", ".join(f"{form} {percent(share)}" for form, share in shares.items() if share)
+    parts, left = [rect(0.5, 0.5, BAR_WIDTH - 1, BAR_HEIGHT - 1, FORM_COLOURS[HIDDEN])], 0.0
+    for form, share in shares.items():
+        width = BAR_WIDTH * share
+        if form != HIDDEN and width > 0:
+            parts.append(rect(left, 0, width, BAR_HEIGHT, f"area {FORM_COLOURS[form]}"))
+        left += width
+    return picture(f"{attribute.name}: {words}", parts, BAR_WIDTH, BAR_HEIGHT)
 
 
 NOT_MEASURED = "Risk was not measured, so nothing is known about it. To measure it: incrowd risk."
@@ -39,9 +97,6 @@ def risk(facts: Facts) -> Html:
     title = "Risk, before and after"
     if facts.risk is None:
         return section(title, "risk", paragraph(NOT_MEASURED, class_="unknown"), *_singling_out(facts))
-    from incrowd.risk.charts import risk_figures
-    from incrowd.risk.telling import headline, parts_of, safe_harbor_part
-
     measured = facts.risk
     both = [part for part in parts_of(measured) if part.name != "safe-harbor"]
     parts = [_whole(part, risk_figures(measured) if part.name == "at-risk" else ()) for part in both]
@@ -62,8 +117,6 @@ def _singling_out(facts: Facts) -> list[Html]:
 
 def _whole(part: TextPart, figures: Sequence[Html]) -> Html:
     """A part with its title as the caption of its table."""
-    from incrowd.risk.telling import drawn_part
-
     title = [] if part.table else [element("h3", text(part.title))]
     return join([*title, *drawn_part(part, part.title), *figures])
 

@@ -14,7 +14,6 @@ from incrowd.drawing.wording import Tone, counted, listed, percent, sentence
 from incrowd.plan.explain import group_values, in_words
 from incrowd.plan.steps import Reasons
 from incrowd.report.attack_facts import LEAK, NOT_RUN
-from incrowd.report.charts import size_histogram
 from incrowd.report.extra_sections import (
     attacks,
     earlier_releases,
@@ -22,6 +21,7 @@ from incrowd.report.extra_sections import (
     keyed_columns,
     risk,
     rules,
+    size_histogram,
     unchanged_columns,
     utility,
     wishes,

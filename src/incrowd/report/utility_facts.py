@@ -26,7 +26,6 @@ from incrowd.vocabulary.released_value import (
     Form,
     Interval,
     Level,
-    Member,
     Midpoint,
     Range,
     Shown,
@@ -68,12 +67,9 @@ class Domain:
             case Category(label):
                 return self._in_group(label)
             case Counts(members) if members is not None:
-                return sum(map(self._of_member, form.rows))
+                return sum(self._between(m.low, m.high, "right") if isinstance(m, Interval) else 1 for m in form.rows)
             case _:
                 return self.size
-
-    def _of_member(self, member: Member) -> int:
-        return self._between(member.low, member.high, "right") if isinstance(member, Interval) else 1
 
     @cached_property
     def _numbers(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:

@@ -1,27 +1,51 @@
-"""Everything that is measured about one table, and about its release beside it."""
+"""Everything that is measured about one table, and about its release beside it; and the door to it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
 
 from incrowd.drawing.wording import counted as words
-from incrowd.errors import HeaderError, Notice, ParameterError, SchemaError
-from incrowd.risk.attackers import Attacker, checked, expected_journalist, journalist, marketer, prosecutor
-from incrowd.risk.classes import Classes, Edges, NotMeasured, Whole, classes_of, coded, edges_of, matched
+from incrowd.errors import HeaderError, Notice, ParameterError, SchemaError, guarded, named_option
+from incrowd.risk.attackers import (
+    Attacker,
+    MeasuredRisk,
+    checked,
+    expected_journalist,
+    inference,
+    journalist,
+    linkability,
+    marketer,
+    prosecutor,
+    singling_out,
+)
+from incrowd.risk.classes import (
+    Classes,
+    Edges,
+    NotMeasured,
+    Special,
+    Whole,
+    classes_of,
+    coded,
+    edges_of,
+    matched,
+    special_uniques,
+)
+from incrowd.risk.options import RiskOptions
 from incrowd.risk.safe_harbor import Item, people_by_zip3, safe_harbor
-from incrowd.risk.special_uniques import Special, special_uniques
-from incrowd.risk.three_risks import MeasuredRisk, inference, linkability, singling_out
 from incrowd.risk.uniques import Estimates, Sample, estimates_of
+from incrowd.tables.options import Reading, names_of
 from incrowd.tables.reading.read import read, read_release
 from incrowd.tables.reading.source import Source
+from incrowd.tables.recipe import Recipe, beside_recipe
+from incrowd.vocabulary.option import described, filled
 from incrowd.vocabulary.persons import Persons
-from incrowd.vocabulary.schema import unknown_column
+from incrowd.vocabulary.schema import Role, unknown_column
 
 
 # The population, where its table is known: people are counted, not estimated.
@@ -247,7 +271,7 @@ def assess(
     source, known = read(table, **reading), owners[0] if owners else None
     if request.persons is not None and known is None:
         if people is not None or request.population is not None:
-            raise ParameterError("Of a population nothing is estimated where persons have several rows. Leave it out.")
+            raise ParameterError("Where persons have several rows, nothing is estimated of a population: leave it out.")
         source, known = _with_owners(source, request.persons)
     before = _measure(source, name_of(table), request, people, areas, known)
     if after is None:
@@ -343,7 +367,8 @@ def _attackers(
     if sample is not None and not table_given:
         estimated = expected_journalist(classes, sample.fraction, thresholds)
         return estimated, marketer(estimated.average, estimated.basis)
-    upper = marketer(_linked_right(classes), "at most, as if the table were the whole population")
+    right = float((classes.row_counts / classes.sizes).sum()) / classes.rows  # one of those in the class is drawn
+    upper = marketer(right, "at most, as if the table were the whole population")
     if classes.owners is not None:
         return SEVERAL_ROWS, upper
     if table_given:
@@ -351,19 +376,11 @@ def _attackers(
     return NO_POPULATION, upper
 
 
-def _linked_right(classes: Classes) -> float:
-    """The expected share of rows that are linked to the right person, if one of those in the class is drawn."""
-    if classes.owners is None:
-        return classes.count / classes.rows
-    return float((classes.row_counts / classes.sizes).sum()) / classes.rows
-
-
 def _uniques(classes: Classes, counted: Counted | None, sample: Sample | None) -> Uniques:
     alone = int((classes.exposed == 1).sum())
     in_population = None if counted is None else (counted.uniques, counted.uniques_in_sample)
-    estimated = NO_POPULATION if sample is None else estimates_of(sample)
-    if classes.owners is not None:
-        estimated = SEVERAL_ROWS
+    unknown = NO_POPULATION if classes.owners is None else SEVERAL_ROWS
+    estimated = unknown if sample is None or classes.owners is not None else estimates_of(sample)
     return Uniques(alone, alone / len(classes.exposed), in_population, estimated)
 
 
@@ -379,6 +396,55 @@ def released_as(name: str, columns: list[str]) -> tuple[str, ...]:
 
 def name_of(table: Any) -> str:
     """How a table is called: its file's name, or its kind."""
-    if isinstance(table, str | Path):
-        return Path(table).name
-    return f"a {type(table).__module__.split('.')[0]} table"
+    return Path(table).name if isinstance(table, str | Path) else f"a {type(table).__module__.split('.')[0]} table"
+
+
+@described(RiskOptions)
+@guarded
+def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
+    """Measure the risk of a table: re-identification, uniques, special uniques, Safe Harbor, the risks of WP216.
+
+    Everything is counted on all rows; a missing value is a value. No cell value is in the result. A release is a table
+    like any other: risk is that of the classes it shows, where a set, an interval or a suppressed cell is one value.
+
+    With ``person``, persons are counted: whoever knows one row of a person picks one of the persons whose rows look
+    alike, and a person is as exposed as its row with the fewest such persons. Whoever knows more rows of a person may
+    find more.
+
+    Parameters
+    ----------
+    table
+        A file, or a pandas, polars or PyArrow table. Each person has one row, unless a column says whose row it is.
+    {options}
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [30, 30, 41, None], "sex": ["f", "f", "m", "m"], "ill": ["y", "n", "y", "y"]})
+    >>> found = measure_risk(people, quasi_identifiers=["age", "sex"], sensitive=["ill"])
+    >>> found.prosecutor.maximum, found.prosecutor.average, found.uniques.in_sample
+    (1.0, 0.75, 2)
+    """
+    stated, _ = beside_recipe(options, _stated)
+    request = filled(RiskOptions, stated)
+    column = request["person"]
+    if column is None and (request["person_ids"] is not None or request["missing_persons"] is not None):
+        raise ParameterError(f"Whose rows are they? Name the column: {named_option(person='COLUMN')}.")
+    ids, missing = request["person_ids"], request["missing_persons"] or "refuse"
+    wanted = RiskRequest(
+        persons=None if column is None else Persons(column, ids, missing),
+        quasi_identifiers=tuple(names_of(request["quasi_identifiers"])),
+        sensitive=tuple(names_of(request["sensitive"])),
+        thresholds=tuple(request["thresholds"]),
+        reading=filled(Reading, stated),
+        **{name: request[name] for name in ("population", "largest_special")},
+    )
+    return assess(table, wanted, **{name: request[name] for name in ("population_table", "after", "zip3")})
+
+
+def _stated(recipe: Recipe) -> dict[str, Any]:
+    """What a recipe says of a table whose risk is measured; a release of it is read as it was written."""
+    known, sensitive = recipe.known, recipe.named(Role.SENSITIVE)
+    persons = next(iter(recipe.named(Role.PERSON)), None)
+    spelled = {"person_ids": recipe.person_ids, "missing_persons": recipe.missing_persons} if persons else {}
+    return {"quasi_identifiers": known, "sensitive": sensitive, "person": persons, **spelled, **recipe.reading}

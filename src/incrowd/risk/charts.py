@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incrowd.drawing.markup import Html
 from incrowd.drawing.page import figure, head, page, paragraph, section
@@ -35,9 +35,6 @@ from incrowd.errors import ParameterError
 from incrowd.risk.assessment import Risk
 from incrowd.risk.telling import drawn_part, headline, parts_of
 
-if TYPE_CHECKING:
-    from incrowd.risk.assessment import Risk
-
 
 def risk_html(measured: Risk, whole_page: bool = True) -> str:
     """The measured risk of a table, and of its release beside it.
@@ -61,7 +58,7 @@ def risk_html(measured: Risk, whole_page: bool = True) -> str:
 
 def risk_figures(measured: Risk) -> list[Html]:
     """Rows, or persons, by the size of their class, and the curve of risk, of the table and of its release."""
-    tables, known, unit = tables_of(measured), titles(measured), measured.unit
+    tables, known, unit = tables_of(measured), _TITLES[measured.unit], measured.unit
     return [figure(known["sizes"], size_chart(tables, unit)), figure(known["curve"], risk_curve(tables, unit))]
 
 
@@ -238,14 +235,9 @@ _TITLES = {
 }
 
 
-def titles(measured: Risk) -> dict[str, str]:
-    """What the charts are called."""
-    return _TITLES[measured.unit]
-
-
 def risk_drawing(measured: Risk, kind: str) -> Drawing:
     """The ``curve`` of risk, or the ``sizes`` of the classes, of a table and of its release."""
-    known, unit = titles(measured), measured.unit
+    known, unit = _TITLES[measured.unit], measured.unit
     if kind not in known:
         raise ParameterError(f"kind must be one of {', '.join(known)}.")
     tables = tables_of(measured)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
+from pathlib import Path
 
 import polars as pl
 
@@ -16,8 +18,7 @@ from incrowd.risk.classes import numbers_of
 from incrowd.vocabulary.column_rules import NO_AREA, SMALL_AREAS
 from incrowd.vocabulary.schema import unknown_column
 
-# The eighteen identifiers of 45 CFR 164.514(b)(2)(i), and how each is looked for.
-NO_COMMON_FORM = "such numbers have no common form"
+# The eighteen identifiers of 45 CFR 164.514(b)(2)(i), and how each is looked for; their words are in safe_harbor.toml.
 
 
 @dataclass(frozen=True)
@@ -71,80 +72,19 @@ _EMAIL = r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"
 _URL = r"(?i)\b(?:https?|ftp)://\S|\bwww\.[a-z0-9-]+\."
 
 
-def _identifier(
-    letter: str, title: str, words: str, runs: str = "", pattern: str | None = None, unseen: str | None = None
-) -> Identifier:
-    return Identifier(letter, title, frozenset(words.split()), tuple(runs.split()), pattern, unseen)
-
-
+_SSN = r"(?:^|[^\d-])\d{3}-\d{2}-\d{4}(?:$|[^\d-])"
+_PATTERNS = {"D": _PHONE, "F": _EMAIL, "G": _SSN, "N": _URL, "O": _IP}
+_FACTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 IDENTIFIERS = {
-    one.letter: one
-    for one in (
-        _identifier(
-            "A",
-            "names",
-            "name names surname firstname lastname fullname forename maiden",
-            unseen="names cannot be told from other words",
-        ),
-        _identifier(
-            "B",
-            "places smaller than a state",
-            "zip zipcode zip5 zip3 zip4 postcode postal plz city town village county district precinct parish street "
-            "address geocode latitude longitude lat lon hometown residence",
-            "zipcode postcode",
-        ),
-        _identifier("C", "dates finer than a year, ages over 89", "date dob birthday birthdate", "dateof birthda"),
-        _identifier("D", "telephone numbers", "phone telephone tel mobile cellphone", "telephone", pattern=_PHONE),
-        _identifier("E", "fax numbers", "fax telefax", unseen="they look like telephone numbers, see there"),
-        _identifier("F", "e-mail addresses", "email mail", "emailaddress", pattern=_EMAIL),
-        _identifier(
-            "G", "social security numbers", "ssn nino", "socialsecurity", r"(?:^|[^\d-])\d{3}-\d{2}-\d{4}(?:$|[^\d-])"
-        ),
-        _identifier(
-            "H",
-            "medical record numbers",
-            "mrn",
-            "medicalrecord recordn recordid patientid patientn chartn",
-            unseen=NO_COMMON_FORM,
-        ),
-        _identifier(
-            "I",
-            "health plan beneficiary numbers",
-            "beneficiary hicn mbi",
-            "insurancen insuranceid memberid membern policyn policyid subscriberid healthplanid",
-            unseen=NO_COMMON_FORM,
-        ),
-        _identifier("J", "account numbers", "account iban acct", "accountn", unseen=NO_COMMON_FORM),
-        _identifier(
-            "K", "certificate and licence numbers", "licence license certificate passport npi", unseen=NO_COMMON_FORM
-        ),
-        _identifier(
-            "L",
-            "vehicle identifiers, licence plates",
-            "vin plate vehicle",
-            "licenseplate licenceplate",
-            unseen=NO_COMMON_FORM,
-        ),
-        _identifier(
-            "M",
-            "device identifiers, serial numbers",
-            "device serial imei udi",
-            "serialn deviceid",
-            unseen=NO_COMMON_FORM,
-        ),
-        _identifier("N", "web addresses (URLs)", "url website homepage", pattern=_URL),
-        _identifier("O", "IP addresses", "ip", "ipaddress", _IP),
-        _identifier(
-            "P",
-            "biometric identifiers",
-            "biometric fingerprint voiceprint retina dna genome",
-            unseen="a table of text and numbers does not show what was measured",
-        ),
-        _identifier(
-            "Q", "full-face photographs", "photo photograph image picture portrait", unseen="pictures are not read"
-        ),
-        _identifier("R", "any other unique number, characteristic or code", "id uuid guid login username"),
+    letter: Identifier(
+        letter,
+        facts["title"],
+        frozenset(facts["words"].split()),
+        tuple(facts.get("runs", "").split()),
+        _PATTERNS.get(letter),
+        facts.get("unseen"),
     )
+    for letter, facts in _FACTS.items()
 }
 """The eighteen, by their letter."""
 

@@ -12,10 +12,8 @@ from incrowd.drawing.markup import Html, texts
 from incrowd.drawing.page import paragraph, table
 from incrowd.drawing.wording import counted, percent, plain, unbroken
 from incrowd.risk.assessment import Risk
-from incrowd.risk.attackers import Attacker
-from incrowd.risk.classes import NotMeasured
-from incrowd.risk.special_uniques import DisSuda
-from incrowd.risk.three_risks import MeasuredRisk
+from incrowd.risk.attackers import Attacker, MeasuredRisk
+from incrowd.risk.classes import DisSuda, NotMeasured
 from incrowd.risk.uniques import CONDITIONS, Estimate, Estimates
 
 Row = tuple[str, ...]

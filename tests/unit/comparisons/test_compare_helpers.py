@@ -6,12 +6,11 @@ import numpy as np
 import polars as pl
 
 from incrowd.comparisons.comparison import as_frame
-from incrowd.comparisons.datasets.catalog import DATASETS
-from incrowd.comparisons.datasets.load import pip_line
+from incrowd.comparisons.datasets.catalog import DATASETS, pip_line
+from incrowd.comparisons.learners.catalog import scikit_named
 from incrowd.comparisons.learners.learner import Examples, Majority, weighing
 from incrowd.comparisons.learners.naive_bayes import normal_of
 from incrowd.comparisons.learners.rule_list import Condition, Rule
-from incrowd.comparisons.learners.scikit import scikit_named
 from incrowd.comparisons.learners.weka import arff_text
 from incrowd.comparisons.protocol import seed_of
 from incrowd.comparisons.releasing import ReleaseRisk, risk_of

@@ -5,8 +5,15 @@ import polars as pl
 import pytest
 
 from experiments.papers import printed
-from incrowd.comparisons.datasets.catalog import DATASETS, Dataset, FileShape, find_dataset
-from incrowd.comparisons.datasets.load import canonical_csv, parsed, rows_digest
+from incrowd.comparisons.datasets.catalog import (
+    DATASETS,
+    Dataset,
+    FileShape,
+    canonical_csv,
+    find_dataset,
+    parsed,
+    rows_digest,
+)
 from incrowd.errors import ParameterError
 from support.tic_tac_toe import as_csv, as_orange_file, endgames
 

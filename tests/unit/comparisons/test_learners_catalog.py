@@ -7,9 +7,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from incrowd.comparisons.learners.catalog import LEARNERS, find_learner, parsed
+from incrowd.comparisons.learners.catalog import LEARNERS, Scikit, find_learner, parsed
 from incrowd.comparisons.learners.learner import Examples
-from incrowd.comparisons.learners.scikit import Scikit
 from incrowd.errors import InputError, MissingPackageError, ParameterError
 from incrowd.recipients.matrix import Attribute, OneHot
 
@@ -84,7 +83,7 @@ def test_boosting_holds_no_rows_back_unless_it_is_asked_to():
 
 
 def test_a_parameter_that_scikit_learn_refuses_is_told():
-    with pytest.raises(ParameterError, match=r"logistic\(C=-1\) cannot be had: The 'C' parameter"):
+    with pytest.raises(ParameterError, match=r"logistic\(C=-1\) cannot be made: The 'C' parameter"):
         find_learner("logistic(C=-1)").fit(ROWS, 0)
 
 

@@ -193,8 +193,8 @@ def test_a_splitter_of_scikit_learn_splits():
         ({"protocol": PastFuture()}, "Name one as time"),
         ({"protocol": GroupKFold(3)}, "GroupKFold.* cannot split these rows"),
         ({"protocol": PredefinedSplit([0] * 400)}, "names rows that are not compared|empty part"),
-        ({"protocol": 5}, "A int is no protocol"),
-        ({"groups": "ward", "protocol": "first 20"}, "Whole groups cannot be parted"),
+        ({"protocol": 5}, "'int' is no protocol"),
+        ({"groups": "ward", "protocol": "first 20"}, "Whole groups cannot be split"),
     ],
     ids=lambda case: "" if isinstance(case, str) else "+".join(case),
 )

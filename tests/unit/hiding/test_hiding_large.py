@@ -49,7 +49,7 @@ def people():
 @pytest.fixture(autouse=True)
 def few_values_are_many(monkeypatch):
     """Columns of a small table are as wide as those of a large one."""
-    monkeypatch.setattr("incrowd.hiding.account.MOST_VALUES", 50)
+    monkeypatch.setattr("incrowd.hiding.pipeline.MOST_VALUES", 50)
     monkeypatch.setattr(request, "MOST_VALUES", 50)
 
 
@@ -61,7 +61,7 @@ def kept_on_disk(rows=17):
         patch.setattr(request, "block_rows", lambda *_: rows)
         patch.setattr("incrowd.hiding.published._AT_ONCE", 11)
         patch.setattr("incrowd.hiding.published._FIRST", 5)
-        patch.setattr("incrowd.hiding.account._AT_ONCE", 13)
+        patch.setattr("incrowd.hiding.pipeline._AT_ONCE", 13)
         yield
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from incrowd.models.induction.growing import SplitCandidate, at_least_average
-from incrowd.models.induction.induction import required_of_spans
+from incrowd.models.growing import SplitCandidate, at_least_average
+from incrowd.models.induction import required_of_spans
 
 
 def test_candidates_of_at_least_average_gain_come_first():

@@ -19,10 +19,9 @@ import incrowd
 from incrowd.cli.main import app
 from incrowd.errors import HeaderError, ParameterError
 from incrowd.recipients import decode
-from incrowd.recipients.cells import Cells, pieces_of
+from incrowd.recipients.cells import Cells, Shape, pieces_of
 from incrowd.recipients.dealing import Dealing
 from incrowd.recipients.received import WARNING, decoded_name
-from incrowd.recipients.shape import Shape
 from incrowd.recipients.views import ReleasedColumn
 from incrowd.vocabulary.counts_text import write_counts
 from incrowd.vocabulary.schema import ColumnType

@@ -20,7 +20,7 @@ from incrowd.report.certificate import certificate, faults, schema
 from incrowd.report.facts import Facts
 from incrowd.report.outcome import Release
 from incrowd.report.utility_facts import AttributeLoss, Utility, utility_of
-from incrowd.risk.measuring import measure_risk as measure
+from incrowd.risk.assessment import measure_risk as measure
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.verification.joint import Figures, Joint

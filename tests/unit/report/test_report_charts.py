@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.report.charts import BAR_WIDTH, accuracy_bars, form_bar, size_histogram
+from incrowd.report.extra_sections import BAR_WIDTH, accuracy_bars, form_bar, size_histogram
 from incrowd.report.facts import Accuracy, AttributeFacts
 from incrowd.risk.charts import MOST_BUCKETS, buckets
 from support.report_examples import example, sizes

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError
-from incrowd.risk.measuring import measure_risk
+from incrowd.risk.assessment import measure_risk
 from support.axes import RecordedAxes
 
 BEFORE = pl.DataFrame({"age": [1, 2, 2, 3, 3, 3, 3, 4, 4, 4]})

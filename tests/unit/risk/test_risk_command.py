@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from incrowd.cli.trust import print_risk, risk
 from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import IncrowdError
+from incrowd.risk.assessment import measure_risk as measure
 from incrowd.risk.charts import risk_html
-from incrowd.risk.measuring import measure_risk as measure
 
 COLUMNS = "age,sex,marital_status"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from incrowd.risk.assessment import released_as
-from incrowd.risk.measuring import measure_risk
+from incrowd.risk.assessment import measure_risk, released_as
+from incrowd.risk.attackers import ShareInterval, _halvings
 from incrowd.risk.safe_harbor import IDENTIFIERS, fine_dates, great_ages, place_in, words_of
 from incrowd.risk.telling import headline
-from incrowd.risk.three_risks import ShareInterval, _halvings
 
 
 def test_a_column_may_be_released_as_two():

@@ -10,11 +10,9 @@ import polars as pl
 import pytest
 
 from incrowd.errors import HeaderError, ParameterError, SchemaError
-from incrowd.risk.assessment import RiskRequest, assess
-from incrowd.risk.classes import classes_of, coded
-from incrowd.risk.measuring import measure_risk
-from incrowd.risk.special_uniques import special_uniques
-from incrowd.risk.three_risks import guesses
+from incrowd.risk.assessment import RiskRequest, assess, measure_risk
+from incrowd.risk.attackers import guesses
+from incrowd.risk.classes import classes_of, coded, special_uniques
 
 VISITS = pl.DataFrame(
     {

@@ -7,9 +7,17 @@ import polars as pl
 import pytest
 
 from incrowd.errors import ParameterError
-from incrowd.risk import special_uniques as module
-from incrowd.risk.classes import Coded, NotMeasured, classes_of, coded
-from incrowd.risk.special_uniques import dis_suda, reachable, special_uniques, suda_weight
+from incrowd.risk import classes as module
+from incrowd.risk.classes import (
+    Coded,
+    NotMeasured,
+    classes_of,
+    coded,
+    dis_suda,
+    reachable,
+    special_uniques,
+    suda_weight,
+)
 
 PEOPLE = pl.DataFrame(
     {

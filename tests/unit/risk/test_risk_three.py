@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from incrowd.risk.attackers import excess, excess_interval, inference, linkability, singling_out, wilson
 from incrowd.risk.classes import classes_of, coded, edges_of, numbers_of
-from incrowd.risk.three_risks import excess, excess_interval, inference, linkability, singling_out, wilson
 
 
 def classes(frame):

@@ -10,11 +10,10 @@ import pytest
 import incrowd
 from incrowd.comparisons.datasets.invented import make_patients
 from incrowd.errors import HeaderError, ParameterError, SchemaError
-from incrowd.risk import special_uniques
+from incrowd.risk import classes
 from incrowd.risk.assessment import Risk
-from incrowd.risk.classes import NotMeasured
-from incrowd.risk.measuring import measure_risk as risk
-from incrowd.risk.special_uniques import Special
+from incrowd.risk.assessment import measure_risk as risk
+from incrowd.risk.classes import NotMeasured, Special
 from incrowd.risk.telling import parts_of
 from incrowd.risk.uniques import Estimates
 
@@ -160,5 +159,5 @@ def test_what_cannot_be_asked(patients, asked, error, match):
 
 
 def test_what_was_left_out_is_told(patients, monkeypatch):
-    monkeypatch.setattr(special_uniques, "MOST_CELLS", 600 * 4)
+    monkeypatch.setattr(classes, "MOST_CELLS", 600 * 4)
     assert "Left out: sets of 2 to 3 columns" in str(risk(patients, quasi_identifiers=KNOWN))

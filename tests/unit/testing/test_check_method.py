@@ -14,8 +14,7 @@ from incrowd.errors import ParameterError
 from incrowd.methods.catalog import METHODS
 from incrowd.methods.method import MethodTraits
 from incrowd.plan.steps import Group, Place, Share, Show
-from incrowd.testing import check_method
-from incrowd.testing.methods import check_description, check_on_tables, check_target, check_whole_way
+from incrowd.testing import check_description, check_method, check_on_tables, check_target, check_whole_way
 from incrowd.testing.tables import AWKWARD, fixed
 from incrowd.trees.tree import Node, Tree
 from incrowd.vocabulary.released_value import Shown, Suppressed

@@ -261,11 +261,6 @@ class RuleListModel:
     rounds: tuple[Round, ...]
     labels: int
 
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules in their order."""
-        return tuple(rule for rules in self.rounds for rule in rules)
-
     def scores(self, examples: Examples) -> Numbers:
         """The class shares of the rules that cover a row, by weight."""
         scores = np.zeros((examples.height, self.labels))

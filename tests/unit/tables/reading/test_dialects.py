@@ -21,7 +21,7 @@ from incrowd.errors import (
     speak_as_command,
 )
 from incrowd.releases.recount import verify
-from incrowd.risk.measuring import measure_risk
+from incrowd.risk.assessment import measure_risk
 from incrowd.tables.reading.dialect import Dialect, guess_encoding, plain_cells
 from incrowd.tables.reading.read import read
 from incrowd.tables.streams.stream import open_stream

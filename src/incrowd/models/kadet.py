@@ -24,8 +24,8 @@ import numpy.typing as npt
 
 from incrowd.errors import InputError, ParameterError, SchemaError, ValuesError, VerificationError, named_option
 from incrowd.measures.information import entropy
-from incrowd.models.induction.growing import GrowingNode, Growth
-from incrowd.models.induction.induction import (
+from incrowd.models.growing import GrowingNode, Growth
+from incrowd.models.induction import (
     Attribute,
     Categories,
     Induction,
@@ -35,8 +35,8 @@ from incrowd.models.induction.induction import (
     about_class,
     required_of_spans,
 )
-from incrowd.models.induction.spans import InductionTable, SpanOrder, SpanOwners, Territory
 from incrowd.models.published_tree import PublishedAttribute, PublishedTree, filled
+from incrowd.models.spans import InductionTable, SpanOrder, SpanOwners, Territory
 from incrowd.trees.c45 import at_least, splits_to_keep
 from incrowd.trees.packing import exact_bins, occurring_classes
 from incrowd.trees.tree import Branch, Node, Tree

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 from incrowd.errors import HeaderError, InputError, ParameterError, SchemaError, ValuesError, VerificationError
-from incrowd.models.induction.growing import Candidates, Growth, SplitCandidate
-from incrowd.models.induction.induction import SpanRequirement
-from incrowd.models.induction.kadet import KAdet, publish
-from incrowd.models.induction.spans import InductionTable
+from incrowd.models.growing import Candidates, Growth, SplitCandidate
+from incrowd.models.induction import SpanRequirement
+from incrowd.models.kadet import KAdet, publish
+from incrowd.models.spans import InductionTable
 from incrowd.tables.reading.encode import encode
 from incrowd.tables.reading.read import read
 from incrowd.trees.tree import Eq, Gt, In, Le, Missing

@@ -29,8 +29,8 @@ import numpy.typing as npt
 
 from incrowd.methods.judging import Judge, JudgedPart
 from incrowd.methods.method import Presence
-from incrowd.models.induction.induction import Attribute, Division, SpanRequirement
-from incrowd.models.induction.kernel import Inputs, cells_of, folded, forbid, sort_spans, xlogx_table
+from incrowd.models.induction import Attribute, Division, SpanRequirement
+from incrowd.models.kernel import Inputs, cells_of, folded, forbid, sort_spans, xlogx_table
 from incrowd.trees.compiled import compiled
 from incrowd.trees.packing import exact_bins, occurring_classes
 from incrowd.trees.tree import ClassValue
@@ -103,7 +103,7 @@ def forbid_by_persons(
     k: int,
     bad: Any,
 ) -> None:
-    """Mark what the spans of a territory forbid, as :func:`incrowd.models.induction.kernel.forbid` does, by persons."""
+    """Mark what the spans of a territory forbid, as :func:`incrowd.models.kernel.forbid` does, by persons."""
     for a in range(first, last):
         if not inputs.public[a]:
             continue
@@ -374,7 +374,7 @@ class SpanOrder:
 def forbid_asking(
     first: int, last: int, inputs: Inputs, order: Ints, end: Ints, lows: Ints, highs: Ints, holds: Holds, bad: Flags
 ) -> None:
-    """Mark what the spans of a territory forbid, as :func:`incrowd.models.induction.kernel.forbid` does.
+    """Mark what the spans of a territory forbid, as :func:`incrowd.models.kernel.forbid` does.
 
     ``holds`` says of class histograms whether populations with them may be spans.
     """

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.models.induction.induction import Division, DivisionPart, Event, SpanRequirement
-from incrowd.models.induction.kernel import score, sort_rows
-from incrowd.models.induction.spans import InductionTable, SpanOrder, Territory
+from incrowd.models.induction import Division, DivisionPart, Event, SpanRequirement
+from incrowd.models.kernel import score, sort_rows
+from incrowd.models.spans import InductionTable, SpanOrder, Territory
 from incrowd.trees.tree import Eq, Gt, In, Le, Missing
 
 TOLERANCE = 1e-12  # bits: a smaller difference is rounding

@@ -1,1 +1,0 @@
-"""Models that keep k-anonymity themselves, grown under the guarantee: kADET."""
