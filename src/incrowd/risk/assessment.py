@@ -39,6 +39,7 @@ from incrowd.risk.classes import (
 from incrowd.risk.options import RiskOptions
 from incrowd.risk.safe_harbor import Item, people_by_zip3, safe_harbor
 from incrowd.risk.uniques import Estimates, Sample, estimates_of
+from incrowd.rows.one_machine import check_whole
 from incrowd.tables.options import Reading, names_of
 from incrowd.tables.reading.read import read, read_release
 from incrowd.tables.reading.source import Source
@@ -427,6 +428,8 @@ def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
     """
     stated, _ = beside_recipe(options, _stated)
     request = filled(RiskOptions, stated)
+    beside = {name: request[name] for name in ("population_table", "after", "zip3")}
+    check_whole(request["memory"], table, *beside.values())
     column = request["person"]
     if column is None and (request["person_ids"] is not None or request["missing_persons"] is not None):
         raise ParameterError(f"Whose rows are they? Name the column: {named_option(person='COLUMN')}.")
@@ -439,7 +442,7 @@ def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
         reading=filled(Reading, stated),
         **{name: request[name] for name in ("population", "largest_special")},
     )
-    return assess(table, wanted, **{name: request[name] for name in ("population_table", "after", "zip3")})
+    return assess(table, wanted, **beside)
 
 
 def _stated(recipe: Recipe) -> dict[str, Any]:
