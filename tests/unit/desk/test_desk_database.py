@@ -17,6 +17,7 @@ __all__ = ["clinic", "server"]
 ADDRESS = "postgresql:///clinic?table=people"
 
 
+@pytest.mark.slow
 def test_a_table_of_a_server_is_read_and_released(clinic: Server, browser: Browser, folder: Path) -> None:
     people = [(20 + number % 40, "fm"[number % 2], "yn"[number % 3 == 0]) for number in range(120)]
     clinic.sql("CREATE TABLE people (age integer, sex text, ill text)")

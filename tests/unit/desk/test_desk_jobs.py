@@ -74,6 +74,7 @@ def asked_elsewhere(log: Path, *watched: str) -> list[str]:
     return [line for line in lines if line not in own and "127.0.0.1" not in line]
 
 
+@pytest.mark.slow
 def test_desk_and_command_line_make_the_same_plan(browser: Browser, folder: Path, outbound: Path) -> None:
     """And the job asks nothing of the network, nor does any process that it starts."""
     write_recipe(folder)

@@ -111,6 +111,7 @@ def test_the_whole_way(browser: Browser, folder: Path) -> None:
     assert "attachment" in download.headers["content-disposition"]
 
 
+@pytest.mark.slow
 def test_a_refusal_says_why_and_where_to_change_it(browser: Browser, folder: Path) -> None:
     text = (
         'columns:\n  age: {role: quasi-identifier}\n  ill: {role: sensitive}\nk: 5\nrequire: ["distinct-l=9 on ill"]\n'
@@ -125,6 +126,7 @@ def test_a_refusal_says_why_and_where_to_change_it(browser: Browser, folder: Pat
     assert not (folder / "releases" / "people-1").exists()
 
 
+@pytest.mark.slow
 def test_what_a_table_cannot_promise_is_told_before_anything_is_tried(browser: Browser, folder: Path) -> None:
     recipe = "columns:\n  age: {role: quasi-identifier}\n  ill: {role: sensitive}\nk: 5\n"
 

@@ -127,6 +127,7 @@ def test_cells_stand_beside_what_was_printed(full):
     assert cells["3", "all", "C4.5", "kACTUS", 5].folds == cells["2", "TTT", "C4.5", "kACTUS", 5].folds
 
 
+@pytest.mark.slow
 def test_points_are_judged_on_ours_and_on_what_was_printed(full):
     first, second, third = full.judged
     assert (first.standing, first.ours.figures, first.paper) == ("met", "16 values", "so: 5 values")

@@ -90,6 +90,7 @@ def test_figures_are_tables_and_drawings_of_what_was_measured() -> None:
     assert list(figure_blocks({})) == []
 
 
+@pytest.mark.slow
 def test_trees_are_grown_under_limits(tmp_path) -> None:
     (tmp_path / "tic_tac_toe.csv").write_text(as_csv(DATASETS["tic-tac-toe"].columns, endgames()), encoding="utf-8")
     case = Case("c45", "TTT", "kADET", "kadet", Table("tic-tac-toe"), (5,), (5,), ("c45",))
