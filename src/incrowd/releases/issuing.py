@@ -17,6 +17,7 @@ from incrowd.errors import Notice, VerificationError, named_option
 from incrowd.methods.catalog import find_method
 from incrowd.methods.method import Population
 from incrowd.plan.release_plan import HIGH, LOW, ReleasePlan, rare_names
+from incrowd.plan.steps import Bin
 from incrowd.releases.job import Job, has_counts
 from incrowd.releases.measured import measure
 from incrowd.report.certificate import (
@@ -39,7 +40,7 @@ from incrowd.verification.verdict import Verdict
 from incrowd.vocabulary.column_rules import coarsenings
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn
 from incrowd.vocabulary.forms import FileForm, groups_path
-from incrowd.vocabulary.released_value import Counts, Interval, Member
+from incrowd.vocabulary.released_value import Counts, Member
 from incrowd.vocabulary.requirements.words import bounds_purity
 from incrowd.vocabulary.schema import Role
 
@@ -224,7 +225,7 @@ def _places(
     """The value or bin of some rows, numbered; the number of each; and how frequent each is in the whole column."""
     members: list[Member] = list(column.dictionary.to_list())
     if cuts is not None:
-        bins = [Interval(low, high) for low, high in zip((None, *cuts), (*cuts, None), strict=True)]
+        bins = Bin.intervals(cuts)
         members = [bins[at] for at in np.searchsorted(np.asarray(cuts, np.float64), column.numbers, side="left")]
     members.append(None)
     places: dict[Member, int] = {}

@@ -223,12 +223,10 @@ class Job:
         check_preferences(self.recipe.method, self.recipe.preferences)
         self._check_limits()
         self._check_lose()
-        if self.recipe.redraw != REDRAW and not has_counts(self.recipe) and not self.automatic:
-            raise ParameterError("redraw is about counts, which this release has none of. Choose form counts.")
-        if self.recipe.bins != BY_CLASS and not has_counts(self.recipe) and not self.automatic:
-            raise ParameterError("bins is about numbers that are counted, and here is none. Choose form counts.")
-        if self.recipe.joint_counts and not has_counts(self.recipe) and not self.automatic:
-            raise ParameterError("joint_counts is about counts, which this release has none of. Choose form counts.")
+        usual = {"redraw": REDRAW, "bins": BY_CLASS, "joint_counts": False}
+        for name in () if has_counts(self.recipe) or self.automatic else usual:
+            if getattr(self.recipe, name) != usual[name]:
+                raise ParameterError(f"{name} is about counts, which this release has none of. Choose form counts.")
 
     def _check_by_class(self) -> None:
         """Refuse counts that tell the class where it may not be told."""
