@@ -269,7 +269,7 @@ def _short(done: Sequence[dict[str, Any]], before: Sequence[dict[str, Any]]) -> 
     chance = fmean(lead >= -one["error"] for lead, one in zip(ahead, done, strict=True))
     yield (
         f"Against the best *fixed* choice, `{best}` for every table, which is known in hindsight only: `auto` is "
-        f"{100 * fmean(ahead):+.1f} points better on average, above it in {above} cells, equal in "
+        f"{round(100 * fmean(ahead), 1) + 0.0:+.1f} points better on average, above it in {above} cells, equal in "
         f"{len(done) - above - below}, below it in {below}; at most half a point below in {near:.0%}, at most one "
         f"standard error in {chance:.0%}."
     )
