@@ -265,15 +265,22 @@ def put(frame: pl.DataFrame, path: Path) -> Path:
     return path
 
 
+PIECE_BY_PIECE = "from incrowd.verification import __main__, faithfulness; faithfulness.MOST_HELD = 0; __main__.serve()"
+VERIFIERS = []  # of pieces: one process for all releases
+
+
 @contextmanager
 def at(engine: str):
-    """Make the program work in blocks of few rows, where that is wanted."""
+    """Make the program work in blocks of few rows, and verify them piece by piece, where that is wanted."""
     from incrowd.rows import one_machine
     from incrowd.rows.blocks import held
+    from incrowd.verification import process
 
     with pytest.MonkeyPatch.context() as patch:
         if engine == "blocks":
             patch.setattr(one_machine, "_TEXT", 0)
             patch.setattr(one_machine, "_CELLS", 0)
             patch.setattr(held, "block_rows", lambda *_: BLOCK)
+            patch.setattr(process, "_COMMAND", ("-P", "-c", PIECE_BY_PIECE))
+            patch.setattr(process, "_RUNNING", VERIFIERS)
         yield

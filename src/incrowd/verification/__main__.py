@@ -94,6 +94,9 @@ def _import_all() -> None:
     late = ("pyarrow.compute", "pyarrow.parquet", "numpy.ma", "numpy.random", "_strptime")  # at first use, else
     for module in ("duckdb", *late, "incrowd.verification.judge"):
         importlib.import_module(module)
+    import pyarrow
+
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # its own asks for large pages, which take longer to clear
 
 
 class _WithoutPandas:

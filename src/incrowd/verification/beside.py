@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from incrowd.verification.coded import CodedCells, Codes, shown_cells
 from incrowd.verification.input_table import ColumnOrigin
-from incrowd.verification.open_cells import Numbers, QuasiIdentifier
+from incrowd.verification.open_cells import Numbers, QuasiIdentifier, paired
 from incrowd.verification.owners import Owners
 from incrowd.verification.request import Expected, Original, Originals, Request
 from incrowd.verification.together import NUMBER, CodedTable, number_of_rows
@@ -320,7 +320,7 @@ def _own(original: Original | Originals, names: Sequence[str]) -> Iterator[tuple
         yield name, CodedCells.of(pa.chunked_array([chunk for table in tables for chunk in table.column(name).chunks]))
 
 
-def _coded(cells: CodedCells) -> tuple[list[Any], int, Codes]:
+def _coded(cells: CodedCells) -> tuple[list[Any], int, Numbers]:
     """The values of a column in their order, how many there are, and the code of each row; missing comes last."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -347,7 +347,7 @@ def _sortable(words: Any) -> Any:
 
 
 def _transformed(
-    one: ColumnOrigin, own: tuple[list[Any], int, Codes], shown: Mapping[str, CodedCells], expected: Expected
+    one: ColumnOrigin, own: tuple[list[Any], int, Numbers], shown: Mapping[str, CodedCells], expected: Expected
 ) -> QuasiIdentifier:
     values, _, codes = own
     low, high = _labels(shown[one.name]), dict(expected.bounds).get(one.name)
@@ -371,5 +371,5 @@ def _labels(cells: CodedCells) -> tuple[list[Any], Numbers]:
 
 def _paired(low: tuple[list[Any], Numbers], high: tuple[list[Any], Numbers]) -> tuple[list[Any], Codes]:
     """Two ends as one cell."""
-    keys, labels = np.unique(low[1].astype(np.int64) * len(high[0]) + high[1], return_inverse=True)
+    keys, labels = np.unique(paired(low[1], high[1], len(high[0])), return_inverse=True)
     return [(low[0][key // len(high[0])], high[0][key % len(high[0])]) for key in keys.tolist()], labels

@@ -5,6 +5,7 @@ A release shows few different cells, however many rows it has: what is to be kno
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.verification.open_cells import Numbers, tally
+from incrowd.verification.open_cells import Numbers, paired, tally
 from incrowd.verification.opening import column
 
 Codes = npt.NDArray[np.int64]
 _BATCH = 250_000  # rows that are held as texts
+PLACE = "place"
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +97,14 @@ def text_groups(path: Path, among: Collection[str] | None = None) -> Iterator[An
             yield coded.read_row_group(number, columns=texts, use_threads=False)
 
 
+def cells_of(texts: Sequence[Any]) -> dict[str, CodedCells]:
+    """The columns of groups of rows as codes."""
+    import pyarrow as pa
+
+    whole = pa.concat_tables(texts)
+    return {name: CodedCells.of(whole[name]) for name in whole.column_names}
+
+
 def coded_type(kind: Any) -> Any:
     """The type in which cells of a PyArrow type are held: texts by codes, for there are few different ones."""
     import pyarrow as pa
@@ -113,7 +123,7 @@ def tally_pairs(ones: CodedCells, others: CodedCells) -> tuple[Codes, Codes, Cod
     [[0, 1], [0, 1], [2, 1]]
     """
     width = len(others.words) + 1
-    pairs, rows = tally(ones.codes.astype(np.int64) * width + others.codes)
+    pairs, rows = tally(paired(ones.codes, others.codes, width))
     return (*np.divmod(pairs, width), rows)
 
 
@@ -142,3 +152,61 @@ def add_to(numbers: dict[str, int], more: Mapping[str, int]) -> None:
     """Add numbers to those of the same names, in place."""
     for name, number in more.items():
         numbers[name] = numbers.get(name, 0) + number
+
+
+def indices(rows: Any) -> Any:
+    """Rows by their numbers, as PyArrow takes them."""
+    import pyarrow as pa
+
+    return pa.array(np.asarray(rows, np.int64))
+
+
+def in_place(held: Any, origin: Codes) -> Any:
+    """The columns in the order of the release, one after the other; whole numbers as codes, as texts are."""
+    import pyarrow as pa
+
+    order, columns = indices(origin), {}
+    for name in held.column_names:
+        cells = held[name].dictionary_encode() if pa.types.is_integer(held[name].type) else held[name]
+        columns[name] = cells.combine_chunks().take(order)
+    return pa.table(columns)
+
+
+def deal(batches: Any, place: Codes, ends: Codes, paths: Sequence[Path]) -> None:
+    """Write the rows of each piece to its file; texts as codes, for there are few different ones."""
+    import pyarrow as pa
+
+    fields = [field.with_type(coded_type(field.type)) for field in batches.schema]
+    schema = pa.schema([*fields, pa.field(PLACE, pa.int64())])
+    with contextlib.ExitStack() as stack:
+        writers = [stack.enter_context(pa.ipc.new_stream(str(path), schema)) for path in paths]
+        start = 0
+        for batch in batches:
+            mine = place[start : start + batch.num_rows]
+            start += batch.num_rows
+            columns = [cells.cast(field.type) for cells, field in zip(batch.columns, fields, strict=True)]
+            kept = np.flatnonzero(mine >= 0)
+            pieces = np.searchsorted(ends, mine[kept], side="right")
+            for number in np.unique(pieces):
+                rows = kept[pieces == number]
+                parts = [_compact(cells.take(indices(rows))) for cells in columns]
+                writers[number].write_batch(pa.record_batch([*parts, indices(mine[rows])], schema=schema))
+
+
+def _compact(cells: Any) -> Any:
+    """Cells with no more words than there are cells: a piece does not get all the words of a batch to keep."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(cells.type) or len(cells.dictionary) <= len(cells):
+        return cells
+    return cells.dictionary_decode().dictionary_encode()
+
+
+def in_order(path: Path) -> Any:
+    """The rows that were dealt to a file, by their places in the release."""
+    import pyarrow as pa
+
+    with pa.memory_map(str(path)) as file:
+        dealt = pa.ipc.open_stream(file).read_all()
+        order = np.argsort(dealt.column(PLACE).to_numpy())
+        return dealt.drop_columns([PLACE]).unify_dictionaries().combine_chunks().take(indices(order))

@@ -151,7 +151,7 @@ class _Scan:
 
     def _has_blanks(self, data: bytes) -> bool:
         begins = data.startswith((self.line_end, b"\r\n"))
-        return begins or self.line_end * 2 in data or b"\n\r\n" in data
+        return begins or self.line_end * 2 in data or (b"\r" in data and b"\n\r\n" in data)
 
     def _count_with_care(self, data: bytes) -> None:
         """Rows of a piece that has quotes or blank lines."""
@@ -159,7 +159,7 @@ class _Scan:
         quotes = np.flatnonzero(letters == _QUOTE)
         self._refuse_stray_quotes(letters, quotes)
         ends = self._outside(quotes, np.flatnonzero(letters == ord(self.line_end)))
-        self._delimiters += len(self._outside(quotes, np.flatnonzero(letters == ord(self._delimiter))))
+        self._delimiters += self._number_outside(quotes, letters == ord(self._delimiter))
         self._quoted ^= bool(len(quotes) % 2)
         self._add(self._blank(letters, ends))
 
@@ -182,6 +182,12 @@ class _Scan:
         """Those places that are not between quotes."""
         outside: Places = places[np.searchsorted(quotes, places) % 2 == self._quoted]
         return outside
+
+    def _number_outside(self, quotes: Places, marks: npt.NDArray[np.bool_]) -> int:
+        """How many of the marked places, none of which has a quote, are not between quotes."""
+        before = np.cumsum(marks, dtype=np.int32)
+        between = np.diff(before[quotes], prepend=0, append=before[-1:])
+        return int(between[self._quoted :: 2].sum())
 
     def _refuse_stray_quotes(self, letters: npt.NDArray[np.uint8], quotes: Places) -> None:
         """Quotes open at the start of a field and close at its end; two of them inside stand for one."""

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,14 @@ from incrowd.verification.class_sizes import recount_persons, recount_promises, 
 from incrowd.verification.coded import CodedCells
 from incrowd.verification.comparison import MACROS as CELLS
 from incrowd.verification.comparison import AllFindings, CellComparison, PieceFindings
+from incrowd.verification.delimited import check_count
 from incrowd.verification.opening import (
+    Opened,
     column,
     connect,
     create_macros,
     duckdb_module,
-    is_copied,
+    guarded,
     open_large,
     open_rows,
     open_table,
@@ -36,7 +39,7 @@ from incrowd.verification.opening import (
     text,
 )
 from incrowd.verification.population import recount_population
-from incrowd.verification.request import Expected, Original, Originals
+from incrowd.verification.request import Expected, Original, Originals, Request
 from incrowd.verification.requirements import recount_requirements
 from incrowd.verification.shown import MACROS as MEMBERS
 from incrowd.verification.shown import Forms
@@ -171,14 +174,15 @@ def verify_release(
     groups: Path | None = None,
     more: More | None = None,
     database: Any = None,
+    examined: Opened | None = None,
     read: Mapping[str, CodedCells] | None = None,
 ) -> Verdict:
     """Recount everything a release promises, from the bytes on disk.
 
     An original in pieces is compared piece by piece, in the scratch folder of the resources where need be. ``groups``
     is the table of groups of a release of two tables, which is compared whole. ``more`` has further checks, made of the
-    table ``released`` and, where it is whole, ``original``. Without a ``database`` one is made. ``read`` are columns of
-    the file that were read before.
+    table ``released`` and, where it is whole, ``original``. Without a ``database`` one is made. ``examined`` is
+    the file if that has opened it before, ``read`` columns of it that are codes already.
     """
     duckdb = duckdb_module()
     limits, whole = resources or Resources(), isinstance(original, Original)
@@ -189,7 +193,7 @@ def verify_release(
                 names, check = open_pair(connection, path, groups, form, expected.columns, list(expected.counts))
                 place, joined = path, (check,)
             elif whole:
-                names, place = open_table(connection, path, form, copy=is_copied(form, len(original.origin))), path
+                names, place = _open_whole(connection, path, form, len(original.origin), examined), path
             else:
                 names, place = open_large(connection, path, form, limits.scratch)
             if names != list(expected.columns):
@@ -233,6 +237,43 @@ def verify_release(
             reason = type(error).__name__
             raise FileFormatError(f"{path.name} cannot be read back by the verification ({reason}).") from None
     return Verdict(sizes, tuple(checks), Originals.of(original).rows, shown)
+
+
+MOST_COPIED = 250_000
+"""Rows of Parquet that are copied for many queries; of more each query reads the columns it needs, which costs less."""
+MOST_HELD, BYTES_OF_CELL = 64_000_000, 64
+"""Cells of a release that is compared whole, wherever it was made, and the memory that each may need."""
+
+
+def is_copied(form: FileForm, rows: int) -> bool:
+    """Whether a file of so many rows is read once, into memory, for many queries."""
+    return form.kind != "parquet" or rows <= MOST_COPIED
+
+
+def in_one_piece(request: Request) -> Request:
+    """The same of a release that was written in pieces, if there is room for all of its rows as codes."""
+    rows, most = sum(request.hint.sizes), MOST_HELD if request.memory is None else request.memory // BYTES_OF_CELL
+    if rows * len(request.columns) > most:
+        return request
+    return replace(request, hint=replace(request.hint, sizes=(rows,)))
+
+
+def is_read_whole(request: Request) -> bool:
+    """Whether the texts of the release are held as the codes of its file: of a large Parquet file."""
+    one, copied = len(request.hint.sizes) == 1, is_copied(request.form, request.hint.sizes[0])
+    return one and not copied and request.groups is None and request.release.is_file()
+
+
+def _open_whole(connection: Any, path: Path, form: FileForm, rows: int, examined: Opened | None) -> list[str]:
+    """Register the file as the table ``released``, its rows counted twice; the names of its columns."""
+    copy = is_copied(form, rows)
+    if examined is None or not copy:
+        return open_table(connection, path, form, copy=copy)
+    with guarded(path.name, form.kind):
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE released AS {examined.query}")
+        [(counted,)] = connection.execute("SELECT count(*) FROM released").fetchall()
+    check_count(path.name, counted, examined.rows)
+    return examined.names
 
 
 def _promises(

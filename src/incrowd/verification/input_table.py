@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import FileFormatError, VerificationError
-from incrowd.verification.coded import CodedCells, coded_type, read_coded, text_groups
+from incrowd.verification.coded import PLACE, CodedCells, deal, in_order, in_place, indices, read_coded, text_groups
 from incrowd.verification.column_rules import UNKEYED, coarsen, make_keyed
 from incrowd.verification.database_files import copy_of_rows
 from incrowd.verification.delimited import STEP, UNREADABLE, line_end, unpacked
@@ -40,7 +40,6 @@ from incrowd.vocabulary.schema import Column, Role
 TABLE = "input"
 _AS_READ = "input_as_read"
 _CELLS = "read_cells"
-_PLACE = "place"
 _IN_MEMORY = ("excel", "spss", "stata", "sas")  # read whole, by libraries of Python
 _BATCH = 250_000  # rows
 _AT_ONCE = 100  # columns that are sorted together: the cost of a query grows faster than they do
@@ -133,14 +132,14 @@ class InputTable:
         """The cells of some rows and columns as a PyArrow table, in the order of the rows."""
         import pyarrow as pa
 
-        self.connection.register("wanted", pa.table({"row": rows, _PLACE: np.arange(len(rows))}))
+        self.connection.register("wanted", pa.table({"row": rows, PLACE: np.arange(len(rows))}))
         columns: list[Any] = []
         for start in range(0, len(names), _AT_ONCE):
             cells = ", ".join(map(self.at, names[start : start + _AT_ONCE]))
             columns += (
                 self.connection.sql(
                     f"SELECT {cells} FROM (SELECT {cells}, row_number() OVER () - 1 AS row FROM {of}) "
-                    f"JOIN wanted USING (row) ORDER BY {_PLACE}"
+                    f"JOIN wanted USING (row) ORDER BY {PLACE}"
                 )
                 .to_arrow_table()
                 .columns
@@ -186,8 +185,8 @@ def originals(
         name: (np.load(low, mmap_mode="r"), np.load(high, mmap_mode="r")) for name, (low, high) in hint.claims.items()
     }
     if len(hint.sizes) == 1:
-        held = understood(_raw(table, sources), sources, meanings, table.connection).take(_indices(origin))
-        return Original(held, origin, table.rows, claims)
+        held = understood(_raw(table, sources), sources, meanings, table.connection)
+        return Original(in_place(held, origin), origin, table.rows, claims)
     assert scratch is not None
     return _in_pieces(table, sources, meanings, hint, origin, claims, scratch)
 
@@ -257,12 +256,6 @@ def _selected(table: InputTable, sources: Sequence[ColumnOrigin]) -> str:
     return f"SELECT {cells} FROM {TABLE}"
 
 
-def _indices(rows: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.array(np.asarray(rows, np.int64))
-
-
 def understood(
     raw: Any, sources: Sequence[ColumnOrigin], meanings: Mapping[str, CellMeaning], connection: Any = None
 ) -> Any:
@@ -271,15 +264,17 @@ def understood(
 
     alike: dict[tuple[CellMeaning, bool], dict[str, Any]] = {}
     others: dict[str, str] = {}
+    columns: dict[str, Any] = {}
     for place, one in enumerate(sources):
         meaning = meanings[one.name]
         if meaning.by_text:
             alike.setdefault((meaning, one.understood), {})[one.name] = _texts(raw.column(place))
+        elif not one.understood or meaning.is_plain:
+            columns[one.name] = raw.column(place)
         else:
-            others[one.name] = (meaning.value if one.understood else meaning.raw)(column(place))
+            others[one.name] = meaning.value(column(place))
     with contextlib.nullcontext(connection) if connection is not None else connect(threads=1) as database:
         database.execute("SET TimeZone = 'UTC'")
-        columns: dict[str, Any] = {}
         if others:
             renamed = raw.rename_columns([column(place) for place in range(raw.num_columns)])
             columns |= zip(others, _evaluate(database, renamed, *others.values()), strict=True)
@@ -312,8 +307,8 @@ def _understood_texts(
     for name, one in texts.items():
         coded = values.slice(start, len(one.words)).dictionary_encode()
         start += len(one.words)
-        indices = pa.concat_arrays([coded.indices, pa.nulls(1, coded.indices.type)]).take(_indices(one.codes))
-        yield name, pa.DictionaryArray.from_arrays(indices, coded.dictionary)
+        codes = pa.concat_arrays([coded.indices, pa.nulls(1, coded.indices.type)]).take(indices(one.codes))
+        yield name, pa.DictionaryArray.from_arrays(codes, coded.dictionary)
 
 
 def _evaluate(connection: Any, cells: Any, *expressions: str, of: str = _CELLS) -> list[Any]:
@@ -338,54 +333,15 @@ def _in_pieces(
     place[origin] = np.arange(len(origin))
     folder = Path(tempfile.mkdtemp(dir=scratch))
     paths = [folder / f"{number:06d}.arrow" for number in range(len(ends))]
-    _deal(table.connection.sql(_selected(table, sources)).to_arrow_reader(_BATCH), place, np.array(ends), paths)
+    deal(table.connection.sql(_selected(table, sources)).to_arrow_reader(_BATCH), place, np.array(ends), paths)
 
     def piece(number: int) -> Original:
         start, end = ends[number] - hint.sizes[number], ends[number]
-        raw = _in_order(paths[number])
+        raw = in_order(paths[number])
         mine = {name: (low[start:end], high[start:end]) for name, (low, high) in claims.items()}
         return Original(understood(raw, sources, meanings), origin[start:end], table.rows, mine)
 
     return Originals(table.rows, hint.sizes, piece, origin)
-
-
-def _deal(batches: Any, place: Rows, ends: Rows, paths: Sequence[Path]) -> None:
-    """Write the rows of each piece to its file; texts as codes, for there are few different ones."""
-    import pyarrow as pa
-
-    fields = [field.with_type(coded_type(field.type)) for field in batches.schema]
-    schema = pa.schema([*fields, pa.field(_PLACE, pa.int64())])
-    with contextlib.ExitStack() as stack:
-        writers = [stack.enter_context(pa.ipc.new_stream(str(path), schema)) for path in paths]
-        start = 0
-        for batch in batches:
-            mine = place[start : start + batch.num_rows]
-            start += batch.num_rows
-            columns = [cells.cast(field.type) for cells, field in zip(batch.columns, fields, strict=True)]
-            kept = np.flatnonzero(mine >= 0)
-            pieces = np.searchsorted(ends, mine[kept], side="right")
-            for number in np.unique(pieces):
-                rows = kept[pieces == number]
-                taken = [_compact(cells.take(_indices(rows))) for cells in columns]
-                writers[number].write_batch(pa.record_batch([*taken, _indices(mine[rows])], schema=schema))
-
-
-def _compact(cells: Any) -> Any:
-    """Cells with no more words than there are cells: a piece does not get all the words of a batch to keep."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(cells.type) or len(cells.dictionary) <= len(cells):
-        return cells
-    return cells.dictionary_decode().dictionary_encode()
-
-
-def _in_order(path: Path) -> Any:
-    import pyarrow as pa
-
-    with pa.memory_map(str(path)) as file:
-        dealt = pa.ipc.open_stream(file).read_all()
-        order = np.argsort(dealt.column(_PLACE).to_numpy())
-        return dealt.drop_columns([_PLACE]).unify_dictionaries().combine_chunks().take(_indices(order))
 
 
 def _open(connection: Any, file: InputFile, scratch: Path | None, *, copy: bool, name: str) -> list[str]:

@@ -18,9 +18,9 @@ import numpy as np
 
 from incrowd.verification.beside import coded_table
 from incrowd.verification.class_sizes import sizes_of
-from incrowd.verification.coded import CodedCells, text_groups
+from incrowd.verification.coded import CodedCells, cells_of, text_groups
 from incrowd.verification.column_rules import UNKEYED, pseudonym_checks
-from incrowd.verification.faithfulness import verify_release
+from incrowd.verification.faithfulness import in_one_piece, is_copied, is_read_whole, verify_release
 from incrowd.verification.forbidden_cells import (
     EVERYBODY,
     PRESET,
@@ -42,7 +42,6 @@ from incrowd.verification.limits import PublicBins, limit_checks
 from incrowd.verification.opening import (
     column,
     connect,
-    is_copied,
     open_file,
     open_rows,
     open_table,
@@ -73,8 +72,6 @@ from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, Role
 
 LOW, HIGH = "_low", "_high"
 _INDEX = "__index_level_"
-MOST_HELD, BYTES_OF_CELL = 64_000_000, 64
-"""Cells of a release that is compared whole, wherever it was made, and the memory that each may need."""
 Progress = Callable[[int, int], None]
 
 
@@ -113,18 +110,16 @@ def _judged(
 ) -> Verdict:
     """The verdict on one table; ``after`` looks at it once it is checked, ``beside`` is counted together with it."""
     limits = Resources(request.memory, request.threads, request.scratch)
-    request, texts = in_one_piece(request), None
-    if _is_read_whole(request):
-        texts = list(text_groups(request.release))
-    checks = [bytes_check(path, request.form, texts) for path in _files(request)] if request.file else []
-    read = {} if texts is None else _cells(texts)
+    request = in_one_piece(request)
+    checks, read = _bytes_checks(request)
     digests = tuple(_digest(path) for path in _files(request))
     counted: UnchangedCounts | None = None
     of_persons = None if beside is None or beside.coded is None else beside.coded.counts
     with connect(limits.share(0.5), None, limits.scratch) as connection:
-        sources = expected_columns(request, _header(request, connection))
-        whole, made = len(request.hint.sizes) == 1, bool(request.input.coarsen or request.input.keyed)
-        copy = whole and (is_copied(FileForm(request.input.kind), request.hint.sizes[0]) or made)
+        examined = None if request.groups else open_file(connection, request.release, request.form, "header")
+        sources = expected_columns(request, [] if examined is None else examined.names)  # counts show no bounds
+        whole = len(request.hint.sizes) == 1
+        copy = whole and _is_copied(request.input, request.hint.sizes[0])
         table = InputTable.open(connection, request.input, request.scratch, request.typed, copy=copy)
         strange = list(_input_checks(request, table))
         if not all(one.passed for one in strange):
@@ -172,17 +167,8 @@ def _judged(
                 after(connection, expected, coded)
 
         written = request.release, request.form
-        verdict = verify_release(
-            *written,
-            expected,
-            original,
-            limits,
-            progress,
-            groups=request.groups,
-            more=more,
-            database=connection,
-            read=read,
-        )
+        seen: dict[str, Any] = {"groups": request.groups, "examined": examined, "read": read}
+        verdict = verify_release(*written, expected, original, limits, progress, more=more, database=connection, **seen)
     checks += [_left_out(request, verdict, original, owners)]
     both = (counted, of_persons)
     undone = any(one is not None and (one.given_back or one.by) for one in both)
@@ -190,26 +176,15 @@ def _judged(
     return replace(verdict, checks=(*verdict.checks, *checks), digests=digests, unchanged=counted, beside=of_persons)
 
 
-def in_one_piece(request: Request) -> Request:
-    """The same of a release that was written in pieces, if there is room for all of its rows as codes."""
-    rows, most = sum(request.hint.sizes), MOST_HELD if request.memory is None else request.memory // BYTES_OF_CELL
-    if rows * len(request.columns) > most:
-        return request
-    return replace(request, hint=replace(request.hint, sizes=(rows,)))
+def _bytes_checks(request: Request) -> tuple[list[Check], dict[str, CodedCells]]:
+    """What lies in the files beside cells; and the texts of the release, if all are read here."""
+    texts = list(text_groups(request.release)) if is_read_whole(request) else None
+    checks = [bytes_check(path, request.form, texts) for path in _files(request)] if request.file else []
+    return checks, {} if texts is None else cells_of(texts)
 
 
-def _is_read_whole(request: Request) -> bool:
-    """Whether the texts of the release are held as the codes of its file: of a large Parquet file."""
-    one, copied = len(request.hint.sizes) == 1, is_copied(request.form, request.hint.sizes[0])
-    return one and not copied and request.groups is None and request.release.is_file()
-
-
-def _cells(texts: Sequence[Any]) -> dict[str, CodedCells]:
-    """The columns of groups of rows as codes."""
-    import pyarrow as pa
-
-    whole = pa.concat_tables(texts)
-    return {name: CodedCells.of(whole[name]) for name in whole.column_names}
+def _is_copied(file: InputFile, rows: int) -> bool:
+    return is_copied(FileForm(file.kind), rows) or bool(file.coarsen or file.keyed)
 
 
 def _spelled_in_order(file: InputFile, request: Request) -> dict[str, str]:
@@ -300,11 +275,6 @@ def _everybody(
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _header(request: Request, connection: Any) -> list[str]:
-    """The columns of the written release; counts in two tables show no bounds."""
-    return [] if request.groups else open_file(connection, request.release, request.form, "header").names
 
 
 def written(name: str, request: Request) -> str:

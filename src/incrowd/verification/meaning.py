@@ -75,6 +75,11 @@ class CellMeaning:
         """Whether the cells are read as the text they are written as."""
         return self.kind.startswith(_BY_TEXT) and not self.kind.startswith("TIMESTAMP")
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a cell of the file is what it means, as it stands."""
+        return (self.type, self.kind) in ((ColumnType.INTEGER, "BIGINT"), (ColumnType.DATE, "DATE"))
+
     def value(self, cell: str) -> str:
         """SQL: what a cell means; NULL if it is missing, or is nothing of the type."""
         if not self.by_text:

@@ -109,7 +109,7 @@ def own_cells(column: QuasiIdentifier) -> OpenCells:
     place[there] = compact(blocks[there])[1]
     values, people = place[column.values], np.bincount(place, people).astype(np.int64)
     members = np.array([_members(allowed, there, place, len(people)) for allowed in column.allows])
-    labels, own = np.divmod(tally(column.labels.astype(np.int64) * len(people) + values)[0], len(people))
+    labels, own = np.divmod(tally(paired(column.labels, values, len(people)))[0], len(people))
     if column.drawn:
         members[labels, own] = True
     members[labels[~members[labels, own]]] = True
@@ -118,7 +118,7 @@ def own_cells(column: QuasiIdentifier) -> OpenCells:
     return OpenCells(column.name, values, people, sets=sets, allowed=allowed, allows=sets.members())
 
 
-def _members(allowed: Codes | range | None, there: Bools, place: Codes, width: int) -> Bools:
+def _members(allowed: Codes | range | None, there: Bools, place: Numbers, width: int) -> Bools:
     """For each value, whether a cell allows it; codes that nobody has are nowhere."""
     if allowed is None:
         return np.ones(width, np.bool_)
@@ -181,8 +181,22 @@ def combinations(ones: Numbers, others: Numbers, width: int) -> tuple[Codes, Cod
     >>> [part.tolist() for part in combinations(np.array([7, 3, 7]), np.array([0, 5, 0]), 6)]
     [[3, 7], [5, 0], [1, 0, 1]]
     """
-    keys, place = compact(ones.astype(np.int64) * width + others)
+    keys, place = compact(paired(ones, others, width))
     return (*np.divmod(keys, width), place)
+
+
+def paired(ones: Numbers, others: Numbers, width: int) -> Codes:
+    """One number for each pair of two columns of numbers, the second below a width; no more memory than it needs.
+
+    Examples
+    --------
+    >>> paired(np.array([7, 3]), np.array([0, 5]), 6).tolist()
+    [42, 23]
+    """
+    keys = ones.astype(np.int64)
+    keys *= width
+    keys += others
+    return keys
 
 
 def compact(keys: Numbers) -> tuple[Codes, Codes]:

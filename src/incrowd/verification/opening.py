@@ -186,15 +186,6 @@ def open_table(connection: Any, path: Path, form: FileForm, *, copy: bool = Fals
     return opened.names
 
 
-MOST_COPIED = 250_000
-"""Rows of Parquet that are copied for many queries; of more each query reads the columns it needs, which costs less."""
-
-
-def is_copied(form: FileForm, rows: int) -> bool:
-    """Whether a file of so many rows is read once, into memory, for many queries."""
-    return form.kind != "parquet" or rows <= MOST_COPIED
-
-
 @contextmanager
 def guarded(name: str, kind: str = "a table") -> Iterator[None]:
     """Turn what the libraries raise into one error; their own messages, which may quote cells, do not get out."""

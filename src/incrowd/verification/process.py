@@ -28,6 +28,7 @@ from incrowd.verification.verdict import Verdict
 
 Progress = Callable[[int, int], None]
 _STATUSES = {0: True, 1: False}
+_COMMAND = ("-P", "-m", "incrowd.verification")  # no module of the folder that data lie in
 
 
 def verdict_on(request: Request, folder: Path, progress: Progress | None = None) -> Verdict:
@@ -85,7 +86,7 @@ class Verifier:
     @classmethod
     def start(cls) -> Verifier:
         """Start it: by the same interpreter, from the same place, deaf to what interrupts this program."""
-        command = [sys.executable, "-P", "-m", "incrowd.verification"]  # no module of the folder that data lie in
+        command = [sys.executable, *_COMMAND]
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
         apart: dict[str, Any] = {"start_new_session": True}

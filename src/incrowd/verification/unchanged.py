@@ -30,6 +30,7 @@ from incrowd.verification.open_cells import (
     histories,
     in_blocks,
     own_cells,
+    paired,
 )
 from incrowd.verification.unchanged_counts import GiveBack, NotCounted, Remedy, SetCounts, UnchangedCounts
 from incrowd.vocabulary.requirement import KnownSet
@@ -257,7 +258,7 @@ class Counting:
         rules = []
         for view in self._views[name]:
             xs, people = self._evidence((name,), at, view.codes)
-            rules.append((view, rules_of(xs * cells.width + people.values, view.width, people)))
+            rules.append((view, rules_of(paired(xs, people.values, cells.width), view.width, people)))
         rows = np.flatnonzero(cells.open) if any(one for _, one in rules) else np.empty(0, np.int64)
         sets = cells.allowed[rows]
         for view, one in rules:
@@ -278,11 +279,9 @@ class Counting:
 
     def _by_pairs(self, names: Sequence[str], narrow: list[Numbers], by: list[GiveBack]) -> tuple[NotCounted, ...]:
         """Ask pairs about the cells that no single column gives back; narrows their sets in place."""
-        left = [
-            np.flatnonzero(cells.open & ~cells.sets.given_back(narrow[at], cells.allowed))
-            for at, cells in enumerate(self.cells)
-        ]
-        asked = [(at, cells.name) for at, cells in enumerate(self.cells) if len(left[at])]
+        masks = [cells.open & ~cells.sets.given_back(narrow[at], cells.allowed) for at, cells in enumerate(self.cells)]
+        asked = [(at, cells.name) for at, cells in enumerate(self.cells) if masks[at].any()]
+        left = [np.flatnonzero(mask) for mask in masks] if self.pair_tests else []
         tests = ((pair, at) for pair in self._pairs_of(names) for at, name in asked if name not in pair)
         for pair, at in islice(tests, self.pair_tests):
             rules = self._pair(pair, at)
@@ -319,7 +318,9 @@ class Counting:
                 widths, codes = (first.width, second.width), np.divmod(xs, second.width)
                 crowds = [_crowd(one, width, people) for one, width in zip(codes, widths, strict=True)]
             members = Crowd(crowds[0], second.width), Crowd(crowds[1])
-            self._pairs[key] = rules_of(xs * cells.width + people.values, first.width * second.width, people, members)
+            self._pairs[key] = rules_of(
+                paired(xs, people.values, cells.width), first.width * second.width, people, members
+            )
         return self._pairs[key]
 
     def _crowd(self, name: str, at: int) -> Codes:
@@ -357,7 +358,7 @@ class Counting:
                 if width * len(column.allows) > LONGEST_LIST:
                     classes = compact(classes)[1]
                     width = int(classes.max(initial=0)) + 1
-                classes, width = classes * len(column.allows) + column.labels, width * len(column.allows)
+                classes, width = paired(classes, column.labels, len(column.allows)), width * len(column.allows)
         return compact(classes)[1]
 
     def _classes(self, narrow: Sequence[Numbers], back: Sequence[Bools]) -> tuple[tuple[SetCounts, ...], int]:
@@ -368,7 +369,7 @@ class Counting:
             for at, cells in enumerate(self.cells):
                 if cells.name in one.names and back[at].any():
                     sets = np.where(back[at], narrow[at], cells.allowed)
-                    classes = compact(classes * len(cells.sets) + sets)[1]
+                    classes = compact(paired(classes, sets, len(cells.sets)))[1]
             if self.owners is not None and self.linked:
                 classes = histories(classes, self.owners)
             sizes = self._sizes(classes)

@@ -12,6 +12,7 @@ import pytest
 from test_judge import COLUMNS, ROWS, failed, people, released, request
 
 from incrowd.tables.publishing.serialise import write_pair, write_table
+from incrowd.verification import faithfulness
 from incrowd.verification import judge as judging
 from incrowd.verification.judge import expected_columns, expected_of, judge, written
 from incrowd.verification.request import Hint, InputFile, Original, Request
@@ -256,13 +257,51 @@ def test_a_release_in_pieces_is_compared_whole_if_there_is_room_for_its_cells(
         compared.append([len(given[3].origin)] if isinstance(given[3], Original) else [*given[3].sizes])
         return verifying(*given, **more)
 
-    monkeypatch.setattr(judging, "MOST_HELD", cells)
+    monkeypatch.setattr(faithfulness, "MOST_HELD", cells)
     monkeypatch.setattr(judging, "verify_release", verified)
     asked = request(tmp_path, "parquet")
     pieces = replace(asked.hint, sizes=(25, 35))
-    held = judging.in_one_piece(replace(asked, hint=pieces, memory=memory))
+    held = faithfulness.in_one_piece(replace(asked, hint=pieces, memory=memory))
     assert judge(replace(held, memory=None)).passed
     assert compared == [sizes]
+
+
+@pytest.mark.parametrize("typed", [False, True])
+@pytest.mark.parametrize("damage", [None, "hint", "age", "job", "ill"])
+def test_large_parquet_is_read_by_the_dictionaries_of_its_file(tmp_path, monkeypatch, damage, typed):
+    """Every verdict is that on a file that is copied."""
+    frame = people().with_columns(pl.col("age").cast(pl.Int64)) if typed else people()
+    order = np.random.default_rng(86420).permutation(ROWS)
+    shown = released(order)
+    if damage in shown.columns:
+        texts = shown[damage].to_list()
+        texts[7] = {"age": "(60, 90]", "job": "smith", "ill": "maybe"}[damage]
+        shown = shown.with_columns(pl.Series(damage, texts))
+    asked = request(tmp_path, "parquet", shown, order)
+    frame.write_parquet(tmp_path / "people.parquet", row_group_size=25)
+    asked = replace(asked, input=InputFile(tmp_path / "people.parquet", "parquet", missing=("?", "*")))
+    if damage == "hint":
+        np.save(asked.hint.origin, np.roll(order, 1))
+    copied = judge(asked)
+    monkeypatch.setattr(faithfulness, "MOST_COPIED", 0)
+    assert judge(asked) == copied
+    assert copied.passed == (damage is None)
+    if damage in shown.columns:
+        assert f"{damage} {'untouched' if damage == 'ill' else 'faithful'}" in failed(copied)
+
+
+def test_large_parquet_with_words_of_no_row_is_refused(tmp_path, monkeypatch):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    monkeypatch.setattr(faithfulness, "MOST_COPIED", 0)
+    asked = request(tmp_path, "parquet")
+    table = pq.read_table(asked.release)
+    jobs = table["job"].combine_chunks().dictionary_encode()
+    more = pa.DictionaryArray.from_arrays(jobs.indices, pa.concat_arrays([jobs.dictionary, pa.array(["smith"])]))
+    pq.write_table(table.set_column(1, "job", more), asked.release, write_statistics=False, store_schema=False)
+    check = next(one for one in judge(asked).checks if one.name == "bytes")
+    assert (check.passed, check.finding) == (False, "job has a dictionary with values of no row")
 
 
 def test_a_large_input_is_read_where_it_is(tmp_path, monkeypatch):
@@ -275,7 +314,7 @@ def test_a_large_input_is_read_where_it_is(tmp_path, monkeypatch):
     assert judge(asked).passed
     pieces = replace(asked, hint=replace(asked.hint, sizes=(25, 35)))
     assert judge(pieces).passed
-    monkeypatch.setattr(judging, "MOST_HELD", 0)
+    monkeypatch.setattr(faithfulness, "MOST_HELD", 0)
     assert judge(pieces).passed
     assert copied == [True, True, False]
 

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from incrowd.errors import UndeterminedError
-from incrowd.verification import histories
-from incrowd.verification import judge as judging
+from incrowd.verification import faithfulness, histories
 from incrowd.verification.judge import judge
 from incrowd.verification.request import Request
 from incrowd.vocabulary.requirement import KAnonymity, Together
@@ -49,7 +48,7 @@ def test_a_release_that_keeps_k_persons_holds(form, tmp_path):
 @pytest.mark.parametrize("persons", [K, K - 1])
 def test_k_rows_of_fewer_persons_are_refused(persons, pieces, tmp_path, monkeypatch):
     """The women have many more than k rows, of so many persons."""
-    monkeypatch.setattr(judging, "MOST_HELD", 0)
+    monkeypatch.setattr(faithfulness, "MOST_HELD", 0)
     women = {f"a{number}": f"a{2 * (number // 2 % persons)}" for number in range(0, PATIENTS, 2)}
     table = visits().with_columns(patient=pl.col("patient").replace(women))
     verdict = judge(unlinked(table).request(tmp_path, "release.parquet", pieces))
