@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -62,12 +63,13 @@ def code_ranges(tree: Tree, table: EncodedTable) -> Ranges:
     The blocks of a table have the same dictionaries, so the last translations are kept.
     """
     columns = tuple(table[name] for name in tree.attributes)
-    for known, ranges in tuple(_KNOWN):
-        if known is tree and all(map(_same_codes, ranges.columns, columns)):
-            return replace(ranges, columns=columns)
-    ranges = _translated(tree, table)
-    empty = tuple(EncodedColumn(c.name, c.type, c.codes[:0].copy(), c.dictionary) for c in columns)
-    _KNOWN.append((tree, replace(ranges, columns=empty)))
+    with _TRANSLATING:
+        for known, ranges in _KNOWN:
+            if known is tree and all(map(_same_codes, ranges.columns, columns)):
+                return replace(ranges, columns=columns)
+        ranges = _translated(tree, table)
+        empty = tuple(EncodedColumn(c.name, c.type, c.codes[:0].copy(), c.dictionary) for c in columns)
+        _KNOWN.append((tree, replace(ranges, columns=empty)))
     return ranges
 
 
@@ -101,6 +103,7 @@ def _translated(tree: Tree, table: EncodedTable) -> Ranges:
 
 
 _KNOWN: deque[tuple[Tree, Ranges]] = deque(maxlen=4)
+_TRANSLATING = Lock()  # blocks that are asked at the same time wait for one translation
 
 
 @dataclass(eq=False)

@@ -217,7 +217,8 @@ def spreadsheet_safe(frame: pl.DataFrame) -> pl.DataFrame:
 
     Column names are treated alike. Numbers, negative ones too, and single characters stay as they are.
     """
-    return frame.with_columns(cs.string().map_batches(_escaped)).rename(safe_name)
+    texts = frame.select(cs.string() | cs.categorical())
+    return frame.with_columns(_escaped(column) for column in texts.iter_columns()).rename(safe_name)
 
 
 def safe_name(name: str) -> str:
@@ -226,6 +227,10 @@ def safe_name(name: str) -> str:
 
 
 def _escaped(column: pl.Series) -> pl.Series:
+    if column.dtype == pl.Categorical:
+        if not column.unique().cast(pl.String).str.contains(_FORMULA).any():
+            return column
+        column = column.cast(pl.String)
     formula = column.str.contains(_FORMULA)
     if not formula.any():
         return column
@@ -267,8 +272,7 @@ def _write_csv(pieces: Iterable[Any], path: Path, form: FileForm) -> None:
     with _opened(path, form) as file:
         for place, piece in enumerate(pieces):
             options: dict[str, Any] = {"separator": form.delimiter, "null_value": form.missing}
-            frame = pl.DataFrame(piece).with_columns(cs.categorical().cast(pl.String))
-            spreadsheet_safe(frame).write_csv(file, include_header=place == 0, **options)
+            spreadsheet_safe(pl.DataFrame(piece)).write_csv(file, include_header=place == 0, **options)
 
 
 def _write_parquet(pieces: Iterable[Any], path: Path, _form: FileForm) -> None:

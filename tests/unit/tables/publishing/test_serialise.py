@@ -236,3 +236,11 @@ def test_every_name_that_could_be_run_gets_an_apostrophe(name):
         f"'{name}": [f"'{name}", name[0], "a", None],
         "b": ["a"] * 4,
     }
+
+
+@pytest.mark.parametrize("words", [[*HARMLESS, 'a"b', "a,b", "a\nb"], [*FORMULAS, *HARMLESS]])
+@pytest.mark.parametrize("ending", TEXT)
+def test_categories_are_written_as_their_texts_are(tmp_path, ending, words):
+    frame = pl.DataFrame({"=a": words, "b": words[::-1]}, {"=a": pl.String, "b": pl.String})
+    plain = write(tmp_path, ending, frame).read_bytes()
+    assert write(tmp_path, ending, frame.cast(pl.Categorical)).read_bytes() == plain
