@@ -146,20 +146,33 @@ def rules_of(keys: Codes, width: int, cells: OpenCells, members: Sequence[Crowd]
     return GiveBackRules(decided, place, table, tuple(crowd.at(kept) for crowd in crowds))
 
 
-def may_tell(xs: Sequence[Codes], widths: Sequence[int], cells: OpenCells) -> Bools:
-    """For each of several columns whether it may tell something of a quasi-identifier; of all others no rule is lost.
+@dataclass(frozen=True, eq=False)
+class ManyColumns:
+    """Columns that are asked together: for each row their codes, those of each column from its start on."""
 
-    As in :func:`rules_of`: a value is decided where it leads by two and nearly nobody at x has another; a rule for x
-    needs so many people there, among whom some value is twenty times rarer than among all.
-    """
-    starts = np.cumsum([0, *widths[:-1]])
-    places = (np.column_stack(xs) + starts) * cells.width + cells.values[:, None]
-    counts = np.bincount(places.ravel(), minlength=sum(widths) * cells.width).reshape(-1, cells.width)
-    sizes, top = counts.sum(axis=1), counts.max(axis=1)
-    rare = (sizes >= FEWEST) & (RARER * counts < cells.people).any(axis=1)
-    leads = (top > 1) & (np.count_nonzero(counts >= top[:, None] - 1, axis=1) == 1)
-    decides = leads & (RARER * (sizes - top) * cells.rows <= sizes * cells.errors)
-    return np.asarray(np.logical_or.reduceat(rare | decides, starts))
+    codes: Codes
+    starts: Codes
+    width: int
+
+    @classmethod
+    def of(cls, codes: Sequence[Codes], widths: Sequence[int]) -> ManyColumns:
+        """Columns, and how many codes each has."""
+        starts = np.cumsum([0, *widths[:-1]])
+        return cls(np.column_stack(codes) + starts, starts, sum(widths))
+
+    def may_tell(self, cells: OpenCells) -> Bools:
+        """Of each whether it may tell something of a quasi-identifier; of all others no rule is lost.
+
+        As in :func:`rules_of`: a value is decided where it leads by two and nearly nobody at x has another; a rule for
+        x needs so many people there, among whom some value is twenty times rarer than among all.
+        """
+        places = self.codes * cells.width + cells.values[:, None]
+        counts = np.bincount(places.ravel(), minlength=self.width * cells.width).reshape(-1, cells.width)
+        sizes, top = counts.sum(axis=1), counts.max(axis=1)
+        rare = (sizes >= FEWEST) & (RARER * counts < cells.people).any(axis=1)
+        leads = (top > 1) & (np.count_nonzero(counts >= top[:, None] - 1, axis=1) == 1)
+        decides = leads & (RARER * (sizes - top) * cells.rows <= sizes * cells.errors)
+        return np.asarray(np.logical_or.reduceat(rare | decides, self.starts))
 
 
 def _places(chosen: Codes, width: int) -> Codes:

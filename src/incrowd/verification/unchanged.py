@@ -17,7 +17,7 @@ from math import comb
 import numpy as np
 
 from incrowd.verification.alone import SETS_AT_MOST, count_alone
-from incrowd.verification.give_back import CHUNK, RARER, Crowd, GiveBackRules, joined, may_tell, rules_of
+from incrowd.verification.give_back import CHUNK, RARER, Crowd, GiveBackRules, ManyColumns, joined, rules_of
 from incrowd.verification.open_cells import (
     LONGEST_LIST,
     Bools,
@@ -224,20 +224,26 @@ class Counting:
         return narrow
 
     def _that_may_tell(self, at: int) -> Iterator[str]:
-        """The unchanged columns that may tell something of a quasi-identifier; in a small table many are asked at once.
-
-        Who counts persons, or has a column of many values, asks each by itself.
-        """
+        """The unchanged columns that may tell something of a quasi-identifier."""
         if not self.cells[at].open.any():
             return
+        for names, columns in self._together:
+            tells = [True] * len(names) if columns is None else columns.may_tell(self.cells[at])
+            yield from (name for name, one in zip(names, tells, strict=True) if one)
+
+    @cached_property
+    def _together(self) -> list[tuple[list[str], ManyColumns | None]]:
+        """The unchanged columns, as many together as are asked at once; None where each is asked by itself.
+
+        So it is where persons are counted, where there are many rows, and where a column has many values.
+        """
         together, names = max(1, CHUNK // self.rows), [column.name for column in self.unchanged]
+        parts: list[tuple[list[str], ManyColumns | None]] = []
         for some in (names[begin : begin + together] for begin in range(0, len(names), together)):
             few = [views[0] for name in some if len(views := self._views[name]) == 1 and views[0].width <= _MANY_VALUES]
-            if self.owners is not None or len(few) < max(2, len(some)):
-                yield from some
-                continue
-            telling = may_tell([one.codes for one in few], [one.width for one in few], self.cells[at])
-            yield from (name for name, tells in zip(some, telling, strict=True) if tells)
+            alone = self.owners is not None or len(few) < max(2, len(some))
+            parts.append((some, None if alone else ManyColumns.of([c.codes for c in few], [c.width for c in few])))
+        return parts
 
     def _add(self, alone: _Narrow, at: int, narrow: Numbers, by: list[GiveBack]) -> None:
         """Narrow the sets of a quasi-identifier, in place, by what a column or a pair leaves of it."""

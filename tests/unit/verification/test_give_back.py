@@ -7,7 +7,7 @@ import pytest
 
 import support.oracle_unchanged as oracle
 from incrowd.verification import give_back
-from incrowd.verification.give_back import Crowd, joined, may_exclude, may_tell, prefixes_that_hold, rules_of
+from incrowd.verification.give_back import Crowd, ManyColumns, joined, may_exclude, prefixes_that_hold, rules_of
 from incrowd.verification.open_cells import QuasiIdentifier, own_cells
 
 
@@ -181,7 +181,7 @@ def test_columns_that_are_asked_together_are_those_that_may_tell_by_themselves(s
     ]
     columns += [np.arange(rows) // 2 % 60, np.zeros(rows, np.int64)]
     widths = [int(one.max()) + 1 for one in columns]
-    together = may_tell(columns, widths, cells)
+    together = ManyColumns.of(columns, widths).may_tell(cells)
     rules = [
         rules_of(one * cells.width + cells.values, width, cells) for one, width in zip(columns, widths, strict=True)
     ]
