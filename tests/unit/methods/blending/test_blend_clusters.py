@@ -100,6 +100,7 @@ def test_clusters_are_more_alike_than_splits():
     assert features.unlike(made.groups) < 0.9 * features.unlike(split.groups)
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("asked", ["alpha=0.7", "entropy-l=1.6", "distinct-l=2", "t-equal=0.2"])
 def test_what_is_required_is_kept(asked):
     case = table()
@@ -162,6 +163,7 @@ def test_the_plan_says_what_groups_are(monkeypatch):
     assert told(steps_of(table())) == "splits"  # of which there are fewer
 
 
+@pytest.mark.slow
 def test_by_default_groups_are_clusters_where_something_is_required_of_the_class():
     case = table()
     for asked, like in (("", "splits"), ("alpha=0.8", "clusters"), ("distinct-l=2 on noise", "splits")):

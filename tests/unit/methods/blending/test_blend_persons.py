@@ -27,6 +27,7 @@ def telltale():
     return owned(case, owners)
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("largest", [60_000, 250], ids=["all rows", "a part of them"])
 @pytest.mark.parametrize("guide", ["forest", "boosting", "logistic", "bayes"])
 def test_a_guide_cannot_tell_whom_it_has_not_seen(guide, largest, monkeypatch):
