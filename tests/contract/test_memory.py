@@ -213,15 +213,15 @@ def test_what_a_command_cannot_hold_is_refused_before_it_is_read(people, tmp_pat
 
 
 def test_a_release_is_attacked_opened_and_its_plan_applied_within_the_memory(people, tmp_path):
-    half = tmp_path / "t.parquet"
-    pl.read_parquet(people / "t.parquet").head(190_000).write_parquet(half)
+    some = tmp_path / "t.parquet"
+    pl.read_parquet(people / "t.parquet").head(60_000).write_parquet(some)
     asked = ["-q", ",".join(KNOWN), "--target", "ill", "-k", 50, "--class-sensitive", "no", "--plan", tmp_path / "plan"]
-    status, _, printed = run(tmp_path, "release", half, *asked, "--to", tmp_path / "out.parquet", "--memory", "1GB")
+    status, _, printed = run(tmp_path, "release", some, *asked, "--to", tmp_path / "out.parquet", "--memory", "1GB")
     assert status == 0, printed
     commands = {
-        "attack": (tmp_path / "out.parquet", "--original", half),
+        "attack": (tmp_path / "out.parquet", "--original", some),
         "decode": (tmp_path / "out.parquet", "--deals", 1, "--to", tmp_path / "plain.parquet"),
-        "transform": (tmp_path / "plan", half, "--to", tmp_path / "shown.parquet"),
+        "transform": (tmp_path / "plan", some, "--to", tmp_path / "shown.parquet"),
     }
     for command, arguments in commands.items():
         status, largest, printed = run(tmp_path, command, *arguments, "--memory", "1GB")
