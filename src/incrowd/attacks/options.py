@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from incrowd.tables.options import Hierarchies, Limits, QuasiIdentifiers, Reading, RecipeFile, Sensitive, TextReading
+from incrowd.tables.options import (
+    Hierarchies,
+    MemoryLimit,
+    QuasiIdentifiers,
+    Reading,
+    RecipeFile,
+    Sensitive,
+    TextReading,
+)
 from incrowd.vocabulary.option import Kind, Option
 from incrowd.vocabulary.persons import PersonColumn
 
@@ -72,7 +80,7 @@ class Knowledge(TypedDict, total=False):
     reading: TextReading
 
 
-class AttackOptions(Attacked, PersonColumn, HowMade, Knowledge, Limits, total=False):
+class AttackOptions(Attacked, PersonColumn, HowMade, Knowledge, MemoryLimit, total=False):
     """All that may be on the table when a release is attacked."""
 
 
@@ -81,7 +89,7 @@ ATTACK = {
     "Persons": (PersonColumn,),
     "Method": (HowMade,),
     "Knowledge": (Knowledge,),
-    "Engine": (Limits,),
+    "Engine": (MemoryLimit,),
     "Reading files": (Reading,),
 }
 """All options of ``incrowd attack``, in groups."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from incrowd.errors import InputError, ParameterError
-from incrowd.tables.options import Limits, Reading
+from incrowd.tables.options import MemoryLimit, Reading
 
 if TYPE_CHECKING:
     from incrowd.tables.databases.tables import NewTable, Query
@@ -67,7 +67,7 @@ Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, for machines
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a file that exists.")]
 READING = {"Reading files": (Reading,)}
 """The options that say how a text file is read."""
-READING_WHOLE = {"Engine": (Limits,), **READING}
+READING_WHOLE = {"Engine": (MemoryLimit,), **READING}
 """The same of a command that holds the whole table."""
 
 

@@ -13,7 +13,7 @@ import typer
 
 from incrowd.cli.options import takes
 from incrowd.cli.shared import READING_WHOLE, File, Json, Replace, print_json, write_text
-from incrowd.tables.options import Limits, Reading
+from incrowd.tables.options import MemoryLimit, Reading
 from incrowd.vocabulary.option import part
 
 
@@ -72,7 +72,7 @@ def explain(
             typer.echo("\n" + to_text(step.tree))
 
 
-@takes({"Engine": (Limits,)})
+@takes({"Engine": (MemoryLimit,)})
 def decode(
     release: File,
     to: Annotated[

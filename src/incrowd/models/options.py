@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
-from incrowd.tables.options import Hierarchies, Limits, Reading, RecipeFile, Repeats, TextReading
+from incrowd.tables.options import Hierarchies, MemoryLimit, Reading, RecipeFile, Repeats, TextReading
 from incrowd.vocabulary.option import Kind, Option
 from incrowd.vocabulary.persons import PersonColumn
 
@@ -83,7 +83,7 @@ class ModelOutputs(TypedDict, total=False):
     replace: Annotated[bool, Option("Replace files that exist.", Kind.FLAG, default=False)]
 
 
-class ModelOptions(ModelTable, PersonColumn, Spans, GrowingOptions, ModelOutputs, Limits, total=False):
+class ModelOptions(ModelTable, PersonColumn, Spans, GrowingOptions, ModelOutputs, MemoryLimit, total=False):
     """All options of a published model."""
 
 
@@ -93,7 +93,7 @@ MODEL = {
     "Promise": (Spans,),
     "Method": (GrowingOptions,),
     "Outputs": (ModelOutputs,),
-    "Engine": (Limits,),
+    "Engine": (MemoryLimit,),
     "Reading files": (Reading,),
 }
 """All options of ``incrowd model``, in groups."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypedDict
 from incrowd.tables.options import (
     Hierarchies,
     KnownTogether,
-    Limits,
+    MemoryLimit,
     Population,
     QuasiIdentifiers,
     Reading,
@@ -41,9 +41,9 @@ class Kept(TypedDict, total=False):
     recipe: RecipeFile
 
 
-class VerifyOptions(Certified, Kept, Limits, Reading, total=False):
+class VerifyOptions(Certified, Kept, MemoryLimit, Reading, total=False):
     """All options of a verification."""
 
 
-VERIFY = {"Certificate": (Certified,), "Promise": (Kept,), "Engine": (Limits,), "Reading files": (Reading,)}
+VERIFY = {"Certificate": (Certified,), "Promise": (Kept,), "Engine": (MemoryLimit,), "Reading files": (Reading,)}
 """All options of ``incrowd verify``, in groups."""

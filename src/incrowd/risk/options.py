@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, TypedDict
 
-from incrowd.tables.options import Limits, Reading, RecipeFile
+from incrowd.tables.options import MemoryLimit, Reading, RecipeFile
 from incrowd.vocabulary.option import Kind, Option
 from incrowd.vocabulary.persons import PersonColumn
 
@@ -53,7 +53,7 @@ class RiskCounting(TypedDict, total=False):
     ]
 
 
-class RiskOptions(RiskSubject, PersonColumn, PeopleAround, RiskCounting, Limits, Reading, total=False):
+class RiskOptions(RiskSubject, PersonColumn, PeopleAround, RiskCounting, MemoryLimit, Reading, total=False):
     """All options of a measurement of risk."""
 
 
@@ -62,7 +62,7 @@ RISK = {
     "Persons": (PersonColumn,),
     "Population": (PeopleAround,),
     "Measuring": (RiskCounting,),
-    "Engine": (Limits,),
+    "Engine": (MemoryLimit,),
     "Reading files": (Reading,),
 }
 """All options of ``incrowd risk``, in groups."""

@@ -112,7 +112,7 @@ TextReading = Annotated[
 Memory = Annotated[int | str | None, _beside("The most memory that each process may hold.", example="4GB")]
 
 
-class Limits(TypedDict, total=False):
+class MemoryLimit(TypedDict, total=False):
     """With what it is done."""
 
     memory: Memory
