@@ -269,8 +269,7 @@ NUMBERS = "age [numbers]\n  (-inf, 7110020]: (-inf, 7110010], (7110010, 7110020]
 
 
 def _hierarchy() -> list[Seed]:
-    from incrowd.tables.hierarchies.forms import parse_compact
-    from incrowd.tables.hierarchies.read import hierarchy_text
+    from incrowd.tables.hierarchies.read import hierarchy_text, parse_compact
 
     seeds = []
     for text in (COMPACT, NUMBERS, "born [dates]: 1871-01, 1871-02, 1871-03\n"):
