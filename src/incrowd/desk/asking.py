@@ -135,12 +135,8 @@ class Asker:
 
     async def _asked(self, question: Answer) -> Answer:
         async with self._one_by_one:
-            scratch, pipe, nowhere = (
-                self.project.private / "incoming",
-                asyncio.subprocess.PIPE,
-                asyncio.subprocess.DEVNULL,
-            )
-            process = await started(self.project, ["incrowd.desk.facts"], scratch, pipe, nowhere)
+            words, outputs = ["incrowd.desk.facts"], (asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL)
+            process = await started(self.project, words, self.project.private / "incoming", *outputs)
             try:
                 output, _ = await asyncio.wait_for(process.communicate(json.dumps(question).encode()), _LONGEST)
                 answer = json.loads(output)
