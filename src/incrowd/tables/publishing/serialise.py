@@ -183,15 +183,27 @@ def write_errors(path: Path) -> Iterator[None]:
 
 def _write(frame: pl.DataFrame, path: Path, form: FileForm) -> None:
     match form.kind:
-        case "csv" | "parquet" | "arrow" | "jsonl":
-            is_text = form.kind in ("csv", "jsonl")
-            write_pieces([frame if is_text else frame.to_arrow(compat_level=pl.CompatLevel.oldest())], path, form)
+        case "csv" | "jsonl":
+            write_pieces([frame], path, form)
+        case "parquet":
+            coded = pl.DataFrame([_coded(column) for column in frame.iter_columns()])
+            write_pieces([coded.to_arrow(compat_level=pl.CompatLevel.oldest())], path, form)
+        case "arrow":
+            write_pieces([frame.to_arrow(compat_level=pl.CompatLevel.oldest())], path, form)
         case "excel":
             write_workbook(frame, path)
         case "spss" | "stata":
             _write_statistics(frame, path, form.kind)
         case "arff":
             write_arff(frame, path)
+
+
+def _coded(column: pl.Series) -> pl.Series:
+    """Text that repeats, with its words said once: those that occur, in their own order."""
+    if column.dtype != pl.String:
+        return column
+    words = column.drop_nulls().unique()
+    return column.cast(pl.Enum(words.sort())) if 2 * len(words) < len(column) else column
 
 
 def _write_statistics(frame: pl.DataFrame, path: Path, kind: str) -> None:

@@ -10,7 +10,7 @@ import io
 import polars as pl
 import pyarrow as pa
 import pyarrow.feather
-import pyarrow.parquet
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -244,3 +244,12 @@ def test_categories_are_written_as_their_texts_are(tmp_path, ending, words):
     frame = pl.DataFrame({"=a": words, "b": words[::-1]}, {"=a": pl.String, "b": pl.String})
     plain = write(tmp_path, ending, frame).read_bytes()
     assert write(tmp_path, ending, frame.cast(pl.Categorical)).read_bytes() == plain
+
+
+def test_a_dictionary_in_parquet_has_the_words_that_occur_in_their_own_order(tmp_path):
+    frame = pl.DataFrame({"a": ["b", "c", None, "b", "a", "c"] * 2, "n": pl.Series([None] * 12, dtype=pl.String)})
+    path = write(tmp_path, "parquet", frame[:4].vstack(frame[:4]))
+    column = pq.read_table(path, read_dictionary=["a"])["a"].chunk(0)
+    assert column.dictionary.to_pylist() == ["b", "c"]
+    assert read(path).frame.equals(frame[:4].vstack(frame[:4]))
+    assert pq.read_metadata(path).metadata is None
