@@ -49,10 +49,9 @@ from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.schema import Role, unknown_column
 
 
-# The population, where its table is known: people are counted, not estimated.
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """A table's classes, as the population sees them."""
+    """A table's classes, as a population sees them whose table is known: its people are counted, not estimated."""
 
     classes: Classes  # those of the table
     people: Whole  # for each of them the people of the population; at least its rows
@@ -65,11 +64,10 @@ class Counted:
 def count_people(frame: pl.DataFrame, population: pl.DataFrame, names: Sequence[str]) -> Counted:
     """Count the population in the classes of the table."""
     classes, people, sizes = matched(frame, population, names)
-    short = people < classes.sizes
     return Counted(
         classes,
         np.maximum(people, classes.sizes),
-        int(classes.sizes[short].sum()),
+        int(classes.sizes[people < classes.sizes].sum()),
         int(classes.sizes[people == 0].sum()),
         int((sizes == 1).sum()),
         int(((people == 1) & (classes.sizes == 1)).sum()),
@@ -433,9 +431,8 @@ def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
     column = request["person"]
     if column is None and (request["person_ids"] is not None or request["missing_persons"] is not None):
         raise ParameterError(f"Whose rows are they? Name the column: {named_option(person='COLUMN')}.")
-    ids, missing = request["person_ids"], request["missing_persons"] or "refuse"
     wanted = RiskRequest(
-        persons=None if column is None else Persons(column, ids, missing),
+        persons=None if column is None else Persons(column, request["person_ids"], request["missing_persons"] or "refuse"),
         quasi_identifiers=tuple(names_of(request["quasi_identifiers"])),
         sensitive=tuple(names_of(request["sensitive"])),
         thresholds=tuple(request["thresholds"]),
@@ -447,7 +444,7 @@ def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
 
 def _stated(recipe: Recipe) -> dict[str, Any]:
     """What a recipe says of a table whose risk is measured; a release of it is read as it was written."""
-    known, sensitive = recipe.known, recipe.named(Role.SENSITIVE)
+    known = {"quasi_identifiers": recipe.known, "sensitive": recipe.named(Role.SENSITIVE)}
     persons = next(iter(recipe.named(Role.PERSON)), None)
     spelled = {"person_ids": recipe.person_ids, "missing_persons": recipe.missing_persons} if persons else {}
-    return {"quasi_identifiers": known, "sensitive": sensitive, "person": persons, **spelled, **recipe.reading}
+    return {**known, "person": persons, **spelled, **recipe.reading}

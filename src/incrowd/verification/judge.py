@@ -158,8 +158,7 @@ def _judged(
             if everybody:
                 yield _rare_values(connection, request, expected, everybody, original)
             yield from counted_checks(connection, bins, together, expected, request.requirement.smallest_group)
-            names = _names(sources)
-            shown_in = {name: names.get(name, []) for name in (*request.at_most, *request.apart)}
+            shown_in = {name: _names(sources).get(name, []) for name in (*request.at_most, *request.apart)}
             yield from limit_checks(connection, request, shown_in, expected, original)
             if request.file:
                 yield class_order_check(hidden, _classes(connection, expected, window(len(original.origin))))
