@@ -428,11 +428,11 @@ def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
     request = filled(RiskOptions, stated)
     beside = {name: request[name] for name in ("population_table", "after", "zip3")}
     check_whole(request["memory"], table, *beside.values())
-    column = request["person"]
-    if column is None and (request["person_ids"] is not None or request["missing_persons"] is not None):
+    column, ids = request["person"], request["person_ids"]
+    if column is None and (ids is not None or request["missing_persons"] is not None):
         raise ParameterError(f"Whose rows are they? Name the column: {named_option(person='COLUMN')}.")
     wanted = RiskRequest(
-        persons=None if column is None else Persons(column, request["person_ids"], request["missing_persons"] or "refuse"),
+        persons=None if column is None else Persons(column, ids, request["missing_persons"] or "refuse"),
         quasi_identifiers=tuple(names_of(request["quasi_identifiers"])),
         sensitive=tuple(names_of(request["sensitive"])),
         thresholds=tuple(request["thresholds"]),
