@@ -74,7 +74,7 @@ def test_exact_counts_are_asked_for_and_say_what_they_tell():
     assert "Counts are drawn by a key" in report_html(released().report)
     with pytest.raises(ParameterError, match="redraw is about counts"):
         released(form="strict", redraw=0)
-    with pytest.raises(ParameterError, match="bins is about numbers"):
+    with pytest.raises(ParameterError, match="bins is about counts"):
         released(form="strict", bins="fine")
     with pytest.raises(ParameterError, match="bins must be one of"):
         released(bins="small")

@@ -238,7 +238,7 @@ def test_20_honest_compression(tmp_path, ending):
 
 
 def test_21_not_a_file(tmp_path):
-    assert "not a file" in str(refusal(tmp_path))
+    assert "no Parquet file" in str(refusal(tmp_path))
     assert "not a file" in str(refusal(tmp_path / "nowhere.csv"))
 
 

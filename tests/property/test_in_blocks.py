@@ -192,7 +192,8 @@ def test_progress_tells_rows_speed_and_time_left(tmp_path):
     path = put(people(), tmp_path, "csv")
     with in_blocks(50):
         release(path, **PEOPLE, to=tmp_path / "out.csv", progress=said.append)
-    for stage in ("encoding", "applying", "verifying"):
+    assert "verifying" in said  # whole, for it is small
+    for stage in ("encoding", "applying"):
         assert stage in said
         told = [line for line in said if line.startswith(f"{stage}: ")]
         assert told[-1].startswith(f"{stage}: 200 of 200 rows, ")

@@ -245,6 +245,10 @@ MOST_HELD, BYTES_OF_CELL = 64_000_000, 64
 """Cells of a release that is compared whole, wherever it was made, and the memory that each may need."""
 
 
+_BY_PATH = ("csv", "parquet")
+"""Formats of which a query names the file; of others a table of the connection, whose name the input takes later."""
+
+
 def is_copied(form: FileForm, rows: int) -> bool:
     """Whether a file of so many rows is read once, into memory, for many queries."""
     return form.kind != "parquet" or rows <= MOST_COPIED
@@ -267,7 +271,7 @@ def is_read_whole(request: Request) -> bool:
 def _open_whole(connection: Any, path: Path, form: FileForm, rows: int, examined: Opened | None) -> list[str]:
     """Register the file as the table ``released``, its rows counted twice; the names of its columns."""
     copy = is_copied(form, rows)
-    if examined is None or not copy:
+    if examined is None or not copy or form.kind not in _BY_PATH:
         return open_table(connection, path, form, copy=copy)
     with guarded(path.name, form.kind):
         connection.execute(f"CREATE OR REPLACE TEMP TABLE released AS {examined.query}")

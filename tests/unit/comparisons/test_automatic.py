@@ -195,5 +195,5 @@ def test_parameters_that_mean_nothing_are_refused(parameters, why):
 
 def test_auto_is_no_method_to_be_compared():
     assert find_method("auto").name == "auto"
-    with pytest.raises(ParameterError, match="is a comparison by itself"):
+    with pytest.raises(ParameterError, match="is itself a comparison"):
         Choice.of("auto")

@@ -315,5 +315,5 @@ def test_what_is_asked_of_followed_persons_fits(more, told):
 
 @pytest.mark.parametrize("more", [{"with_table": "visits.csv"}, {"key_column": PERSON}])
 def test_a_comparison_is_of_one_table(more):
-    with pytest.raises(ParameterError, match="of one table"):
+    with pytest.raises(ParameterError, match="takes one table"):
         ask(**more)

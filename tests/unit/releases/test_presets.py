@@ -160,13 +160,17 @@ def test_public_refuses_people_who_are_alone(patients):
         )
 
 
-def test_where_it_cannot_look_at_all_cells_it_refuses(patients, tmp_path):
+def test_a_folder_is_read_whole_for_it_and_what_does_not_fit_is_refused(patients, tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     patients.write_parquet(tmp_path / "in" / "a.parquet")
-    with pytest.raises(ParameterError, match="safe-harbor looks at all cells of a table in memory"):
-        incrowd.release(tmp_path / "in", preset="safe-harbor", to=tmp_path / "out.parquet", **ASKED)
-    with pytest.raises(ParameterError, match="Columns are coarsened where the whole table is in memory"):
-        incrowd.release(tmp_path / "in", reading={"coarsen": {"born": "year"}}, to=tmp_path / "out.parquet", **ASKED)
+    coarsened = {"reading": {"coarsen": {"born": "year"}}}
+    tables = (patients, tmp_path / "in")
+    whole, read = (incrowd.release(one, **coarsened, **ASKED, repeats=["surname"]).table["born"] for one in tables)
+    assert sorted(read.to_list()) == sorted(whole.to_list())
+    monkeypatch.setattr("incrowd.rows.one_machine._OF_A_CELL", 10**9)
+    for asked, said in (({"preset": "safe-harbor"}, "under a preset"), (coarsened, "with columns to coarsen")):
+        with pytest.raises(ParameterError, match=f"A table {said} is worked on as a whole, which needs"):
+            incrowd.release(tmp_path / "in", to=tmp_path / "out.parquet", run=Run(memory="4GB"), **asked, **ASKED)
     for asked in ({"preset": "safe-harbor"}, {"reading": {"coarsen": {"born": "year"}}}):
         with pytest.raises(ParameterError, match="on one machine"):
             incrowd.release("people", run=Run(engine="spark"), **asked, **ASKED)
