@@ -218,9 +218,9 @@ def compare(
     --------
     >>> from incrowd.comparisons.datasets.invented import make_patients
     >>> from incrowd.comparisons.protocol import FixedSplit
-    >>> found = compare(make_patients(600), target="readmitted", methods=["mondrian"], ks=[5], learners=["nb"],
-    ...                 protocol=FixedSplit(), jobs=1)
-    >>> found.results.select("method", "k", "learner").rows()
+    >>> comparison = compare(make_patients(600), target="readmitted", methods=["mondrian"], ks=[5], learners=["nb"],
+    ...                      protocol=FixedSplit(), jobs=1)
+    >>> comparison.results.select("method", "k", "learner").rows()
     [('unprotected', 1, 'nb'), ('majority', 1, 'majority'), ('mondrian', 5, 'nb')]
     """
     if wishes.keys() & {"with_table", "key_column"}:

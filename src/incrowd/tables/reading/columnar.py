@@ -127,10 +127,10 @@ def _read_alike(part: FilePart, names: Sequence[str]) -> bool:
     """Whether PyArrow gives the named columns the types that polars gives them."""
     import pyarrow.parquet as pq
 
-    found = {}
+    types = {}
     with refused():
-        found = dict(pl.DataFrame(pq.read_schema(part.stamp.path).empty_table()).schema)
-    return all(found.get(name) == part.schema[name] for name in names)
+        types = dict(pl.DataFrame(pq.read_schema(part.stamp.path).empty_table()).schema)
+    return all(types.get(name) == part.schema[name] for name in names)
 
 
 def _batches(part: FilePart, rows: int, names: Sequence[str]) -> Iterator[pl.DataFrame]:
