@@ -27,12 +27,12 @@ from incrowd.errors import IncrowdError
 from incrowd.methods.blending.blend import Blend, PreparedRows
 from incrowd.methods.catalog import find_method, make_method
 from incrowd.methods.judging import Judge
+from incrowd.methods.method import applied
 from incrowd.methods.numeric import public_bins
 from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Seat, Show, Step
 from incrowd.recipients.matrix import Numbers
-from incrowd.rows.memory.drafting import applied
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.memory.population import EmbeddedPopulation, bin_table
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
@@ -201,7 +201,7 @@ class Bench:
         """Counts in the same public bins for every method, dealt out again."""
         names = self.subject.schema.quasi_identifiers
         plan = self._plan(cell, steps, KAnonymity(cell.k))
-        after = applied(plan, population)
+        after = applied(plan.steps, population)
         assert isinstance(after, EmbeddedPopulation)
         assert after.groups is not None
         groups: Codes = after.groups

@@ -14,22 +14,9 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import PlanError
-from incrowd.methods.method import Population
 from incrowd.plan.release_plan import LOW, ReleasePlan, Written, without_rare_names
 from incrowd.plan.steps import (
     DROPPED,
-    AsCounts,
-    Bin,
-    Drop,
-    Hide,
-    Link,
-    Place,
-    Rarest,
-    Reasons,
-    Recode,
-    Seat,
-    Show,
-    Spread,
 )
 from incrowd.rows.memory.looks import with_distinct_looks, with_drawn_looks
 from incrowd.rows.memory.population import EmbeddedPopulation
@@ -63,27 +50,6 @@ from incrowd.vocabulary.schema import ColumnType
 
 Tallied = str | tuple[str, ...]
 """An attribute, or some that are counted together."""
-
-
-def applied(plan: ReleasePlan, population: Population) -> Population:
-    """The population after all steps."""
-    for step in plan.steps:
-        match step:
-            case Bin():
-                population = population.bin(step)
-            case Place():
-                population = population.place(step)
-            case Seat():
-                population = population.seat(step)
-            case Recode():
-                population = population.recode(step)
-            case Hide():
-                population = population.hide(step)
-            case Drop() | Link() | Show() | Spread() | AsCounts() | Rarest() | Reasons():
-                pass
-            case _:
-                raise PlanError(f"No engine knows the step {type(step).__name__}.")
-    return population
 
 
 def shown_forms(plan: ReleasePlan, after: EmbeddedPopulation) -> dict[str, Codes]:
