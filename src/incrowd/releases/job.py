@@ -292,7 +292,7 @@ class Job:
         for name in coarsenings(self.recipe.reading.get("coarsen")):
             if name in (*keying.columns, keying.persons):
                 raise ParameterError(
-                    f"Column {name!r} is made with a key, and cannot be coarsened. Choose one of both."
+                    f"Column {name!r} is made with a key, and cannot be coarsened. Choose one of the two."
                 )
         own, outputs = path.resolve(), self.outputs
         second = groups_path(outputs.release) if outputs.release and self.pair else None
@@ -314,10 +314,10 @@ class Job:
         if has_counts(recipe):
             raise ParameterError(f"{option} is about plain values, not counts of them. Choose form strict.")
         if recipe.rarest is not None:
-            raise ParameterError(f"rarest hides cells, which {option} does not allow. Leave one of both out.")
+            raise ParameterError(f"rarest hides cells, which {option} does not allow. Leave one of the two out.")
         if isinstance(recipe.requirement, Together) and recipe.requirement.on_population:
             raise ParameterError(
-                f"k-map and delta-presence hide cells, which {option} does not allow. Leave one of both out."
+                f"k-map and delta-presence hide cells, which {option} does not allow. Leave one of the two out."
             )
         if recipe.at_most and recipe.parameters.get("numeric") in ("mean", "midpoint"):
             raise ParameterError(
@@ -344,7 +344,7 @@ class Job:
         if others := [part for part in parts if not isinstance(part, of_groups)]:
             raise ParameterError(
                 f"{option} leaves out rows, and with them changes what groups are compared with: {others[0]} is kept "
-                "with all rows. Leave one of both out. What groups keep by themselves may stand beside it: k, "
+                "with all rows. Leave one of the two out. What groups keep by themselves may stand beside it: k, "
                 "l-diversity, a confidence cap."
             )
         if recipe.parameters.get("numeric") == "midpoint":
