@@ -234,10 +234,14 @@ def compare(
     named |= {"ks": [ks] if isinstance(ks, int) else ks, "recipe": recipe, "hierarchies": hierarchies}
     named |= {"reading": reading}
     named |= {name: None if value is False else value for name, value in wishes.items()}
-    stated, _ = beside_recipe(named, stated_by)
-    question = Question(
+    prepared = prepare_table(
+        table,
+        named,
+        {"complete": complete, "rows": rows, "seed": seed, "groups": groups, "time": time},
+        data,
+        watch,
+        timed=protocol is None,
         methods=methods,
-        ks=stated.pop("ks", None),
         learners=learners,
         protocol=None if protocol is None else find_protocol(protocol),
         feeding=feeding or Feeding(),
@@ -245,20 +249,26 @@ def compare(
         discretize=discretize,
         jobs=jobs,
         measure=measure,
-        wishes=wishes_of(stated),
     )
-    watch(Step("reading"))
-    subject = read_subject(
-        find_table(table, data, lambda sentence: watch(Step(sentence))),
-        **stated,
-        complete=complete,
-        rows=rows,
-        seed=seed,
-        groups=groups,
-        time=time,
-    )
-    prepared = prepare(subject, question, watch, timed=protocol is None)
     return run(prepared, None if to is None else Path(to), watch)
+
+
+def prepare_table(
+    table: Any,
+    named: Mapping[str, Any],
+    how: Mapping[str, Any],
+    data: Path | None,
+    watch: Watcher,
+    *,
+    timed: bool = True,
+    **question: Any,
+) -> Prepared:
+    """A comparison on a table: ``named`` are its options that a recipe may say as well, ``how`` those of its rows."""
+    stated, _ = beside_recipe(named, stated_by)
+    asks = Question(ks=stated.pop("ks", None), wishes=wishes_of(stated), **question)
+    watch(Step("reading"))
+    file = find_table(table, data, lambda sentence: watch(Step(sentence)))
+    return prepare(read_subject(file, **stated, **how), asks, watch, timed=timed)
 
 
 def stated_by(recipe: Recipe) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from incrowd.comparisons.persons import Right, RowPersons, person_quality
 from incrowd.comparisons.protocol import FixedSplit, Rows, RowSplit
 from incrowd.comparisons.releasing import without_unused
 from incrowd.methods.catalog import make_method
-from incrowd.methods.limits import decide_within
-from incrowd.methods.release_forms import formed, suited
+from incrowd.methods.release_forms import suited
 from incrowd.plan.release_plan import ReleasePlan
+from incrowd.releases.pipeline import decided_steps
 from incrowd.report.facts import Accuracy, PersonAccuracy
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.tables.reading.encode import encode
@@ -128,18 +128,7 @@ class _Trial:
         owners = None if self.persons is None else self.persons.take(split.train).codes
         population = engine.population(known, self.schema, randomness, owners)
         method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
-        steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
-        steps = formed(
-            steps,
-            recipe.form,
-            population,
-            recipe.requirement,
-            redraw=recipe.redraw,
-            key=keys_of(randomness, 1)[0],
-            bins=recipe.bins,
-            by_class=recipe.counts_by_class,
-            joint=recipe.joint_counts and (recipe.rarest or 1),
-        )
+        steps = decided_steps(method, recipe, population, randomness, keys_of(randomness, 1)[0])
         plan = ReleasePlan(method.name, (), recipe.requirement, self.schema, parts.train.height, steps)
         plan = engine.settle(plan, population)
         draft = engine.draft(plan, population, self.frame[split.train], randomness)

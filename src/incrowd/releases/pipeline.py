@@ -17,7 +17,7 @@ import numpy as np
 from incrowd.errors import Notice, ParameterError, VerificationError
 from incrowd.methods.catalog import MethodEntry, find_method, make_method
 from incrowd.methods.limits import decide_within
-from incrowd.methods.method import Population
+from incrowd.methods.method import Method, Population
 from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Link, Step
@@ -96,22 +96,7 @@ def run_release(job: Job) -> Release:
                 with job.clock("verifying"):
                     verdict = verify(job, replace(request, release=back, file=False), draft)
             release = describe(job, held, notices, plan, verdict, draft, beside)
-            roles = {column.name: str(column.role) for column in request.columns}
-            keyed_stated = keyed_entries(job)
-            check_issued(
-                release.certificate,
-                verdict,
-                job.recipe.requirement,
-                roles,
-                job.sign,
-                keyed=keyed_stated,
-                persons=job.recipe.persons,
-            )
-            write_beside(release, job.outputs, drafts)
-            _check_secret(job, release, drafts)
-            drafts.keep(*draft.files, digests=verdict.digests)
-            if certificate := job.outputs.certificate:
-                drafts.keep(drafts[certificate], digests=[check_written(release.certificate, drafts[certificate])])
+            appear(job, release, request, verdict, draft, drafts)
             if beside is not None:
                 beside.enter(request.release)
     return release
@@ -317,18 +302,7 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
     recipe, schema = job.recipe, held.schema
     method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
     described = tuple(method.parameters().items())  # before it has seen a row: the certificate states them
-    steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
-    steps = formed(
-        steps,
-        recipe.form,
-        population,
-        recipe.requirement,
-        redraw=job.redraw,
-        key=job.counts_key,
-        bins=recipe.bins,
-        by_class=recipe.counts_by_class,
-        joint=recipe.joint_counts and (recipe.rarest or 1),
-    )
+    steps = decided_steps(method, recipe, population, randomness, job.counts_key)
     steps = fitted(steps, population, recipe.requirement, held.people)
     return ReleasePlan(
         method=method.name,
@@ -336,12 +310,29 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
         requirement=recipe.requirement,
         schema=schema,
         rows=held.rows,
-        steps=(*_columns(recipe, schema), *steps, *rare_kept_out(recipe.rarest, recipe.requirement)),
+        steps=(*released_columns(recipe, schema), *steps, *rare_kept_out(recipe.rarest, recipe.requirement)),
         preferences=recipe.preferences,
     )
 
 
-def _columns(recipe: Recipe, schema: Schema) -> tuple[Step, ...]:
+def decided_steps(
+    method: Method, recipe: Recipe, population: Population, randomness: Randomness, key: bytes | None
+) -> tuple[Step, ...]:
+    """What a method decides, in the form that is asked for; ``key`` fixes the draws of counts."""
+    return formed(
+        decide_within(method, population, recipe.requirement, randomness, recipe.preferences),
+        recipe.form,
+        population,
+        recipe.requirement,
+        redraw=recipe.redraw if has_counts(recipe) else 0,
+        key=key,
+        bins=recipe.bins,
+        by_class=recipe.counts_by_class,
+        joint=recipe.joint_counts and (recipe.rarest or 1),
+    )
+
+
+def released_columns(recipe: Recipe, schema: Schema) -> tuple[Step, ...]:
     """Which columns are not released, and which has pseudonyms of persons."""
     if recipe.persons is None or not recipe.persons.linked:
         return (Drop(schema.dropped),)
@@ -374,6 +365,24 @@ def _on_the_server(job: Job, draft: Unverified) -> Iterator[Path | None]:
         with job.clock("copying to the database"):
             back = stack.enter_context(published(draft.files[0], job.outputs.table))
         yield back
+
+
+def appear(job: Job, release: Release, request: Request, verdict: Verdict, draft: Unverified, drafts: Drafts) -> None:
+    """Certificate, plan and report in their private places, looked at once more; nothing may change from here on."""
+    check_issued(
+        release.certificate,
+        verdict,
+        job.recipe.requirement,
+        {column.name: str(column.role) for column in request.columns},
+        job.sign,
+        keyed=keyed_entries(job),
+        persons=job.recipe.persons,
+    )
+    write_beside(release, job.outputs, drafts)
+    _check_secret(job, release, drafts)
+    drafts.keep(*draft.files, digests=verdict.digests)
+    if certificate := job.outputs.certificate:
+        drafts.keep(drafts[certificate], digests=[check_written(release.certificate, drafts[certificate])])
 
 
 def write_beside(release: Release, outputs: Targets, drafts: Mapping[Path, Path]) -> None:

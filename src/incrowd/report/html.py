@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 from incrowd.drawing.markup import Html, element, join, text, texts
@@ -343,7 +342,7 @@ def origin(facts: Facts, certificate: Mapping[str, Any] | None = None) -> Html:
     if facts.seconds:
         stages = ", ".join(f"{stage} {spent:.2f} s" for stage, spent in facts.seconds.items())
         entries["Took"] = text(f"{sum(facts.seconds.values()):.2f} s ({stages})")
-    entries["Versions"] = text(", ".join(f"{name} {_version(name)}" for name in _PACKAGES))
+    entries["Versions"] = text(", ".join(f"{name} {version(name)}" for name in _PACKAGES))
     entries["Python"] = text(platform.python_version())
     entries |= {term: element("code", text(digest), class_="digest") for term, digest in digests(facts, certificate)}
     return section("Provenance", "made", pairs(entries))
@@ -361,13 +360,6 @@ def digests(facts: Facts, certificate: Mapping[str, Any] | None) -> Iterator[tup
     yield from ((f"Hierarchy of {name}", digest) for name, digest in issued.get("hierarchies", {}).items())
     earlier = facts.earlier.releases if facts.earlier else ()
     yield from (("Earlier release" + f" of {one.when}" * bool(one.made), one.sha256) for one in earlier)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 # The last page of the report: a decision, who takes it, and when, written by hand.

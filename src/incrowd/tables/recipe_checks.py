@@ -29,7 +29,8 @@ DEFAULT_METHOD = "kactus-plus"
 """It shows two to three times as much as ``kactus``, in plain values, and leaves nobody out."""
 PLAIN_METHOD = "blend"
 """Where plain values are asked for by their form: they keep more (docs/results/choices.md)."""
-_ORDER = ("research", "public", "safe-harbor")
+PRESETS = ("research", "public", "safe-harbor")
+"""The presets there are."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +44,11 @@ class Preset:
     sensitive: str | None = None  # what is required of every sensitive column, in words
 
 
-def preset_names() -> tuple[str, ...]:
-    """The presets there are."""
-    return _ORDER
-
-
 def preset_text(name: str) -> str:
     """The file of a preset."""
-    if name not in _ORDER:
-        likely = nearest(name, {known: known for known in _ORDER})
-        raise ParameterError(f"There is no preset {str(name)!r}.{likely} Known: {', '.join(_ORDER)}.")
+    if name not in PRESETS:
+        likely = nearest(name, {known: known for known in PRESETS})
+        raise ParameterError(f"There is no preset {str(name)!r}.{likely} Known: {', '.join(PRESETS)}.")
     return files("incrowd.tables").joinpath("presets", f"{name}.yaml").read_text(encoding="utf-8")
 
 
@@ -143,13 +139,6 @@ def with_role(columns: Mapping[str, Any], role: Role, names: Sequence[str]) -> d
             raise SchemaError(f"Column {name!r} cannot be both {stated} and {role}. Choose one role.")
         settled[name] = {**settings, "role": role}
     return settled
-
-
-def check_preset(preset: object) -> None:
-    """Raise unless it is a preset."""
-
-    if not isinstance(preset, Preset):
-        raise ParameterError("A preset is named in a recipe's file, or beside it: release(…, preset='public').")
 
 
 def class_and_parameters(method: Any, parameters: Mapping[str, Any]) -> tuple[type[Any], dict[str, Any]]:

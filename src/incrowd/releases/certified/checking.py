@@ -298,7 +298,8 @@ def check_release(
     limit = None if memory is None else bytes_of(memory)
     with _held(release, data, limit) as held:
         statements += [*_bytes(release, data, held), *check_consistency(data)]
-        statements += _recounted(data, held, hierarchies or {}, failed=any(map(_fails, statements)))
+        failed = any(statement.standing is StatementStanding.FAILS for statement in statements)
+        statements += _recounted(data, held, hierarchies or {}, failed=failed)
     return CertificateVerdict(name, (*statements, *_unrecounted(data)))
 
 
@@ -312,10 +313,6 @@ def _recounted(
         if not failed:
             raise
         yield left_open("recount", str(error))
-
-
-def _fails(statement: Statement) -> bool:
-    return statement.standing is StatementStanding.FAILS
 
 
 def _beside(release: Any) -> Path:
