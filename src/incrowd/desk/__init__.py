@@ -26,7 +26,9 @@ def desk(
         typer.Option(help="The port on this machine; by default a free one.", min=0, max=65535, show_default=False),
     ] = 0,
     idle: Annotated[int, typer.Option(metavar="MINUTES", help="End after so long without a visit.", min=1)] = 120,
-    browser: Annotated[bool, typer.Option(help="Whether to open the browser; by default yes.", show_default=False)] = True,
+    browser: Annotated[
+        bool, typer.Option(help="Whether to open the browser; by default yes.", show_default=False)
+    ] = True,
 ) -> None:
     """Open the desk: choose data, decide, release and verify in the browser, on this machine only.
 

@@ -36,7 +36,7 @@ from incrowd.vocabulary.released_value import (
     Suppressed,
     ValueSet,
 )
-from incrowd.vocabulary.requirement import OfPopulation, Requirement, Together
+from incrowd.vocabulary.requirement import OfPopulation, Requirement
 from incrowd.vocabulary.schema import Schema
 
 Flags = npt.NDArray[np.bool_]
@@ -74,7 +74,7 @@ def formed(
     if form in (COUNTS, PAIR) or counted:
         steps = _as_counts(steps, population, requirement.smallest_group, bins)
         counted = True
-    if counted and isinstance(requirement, Together) and requirement.on_population:
+    if counted and requirement.on_population:
         raise ParameterError("k-map and delta-presence are kept by plain values only. Choose form strict.")
     if by_class:
         from incrowd.methods.class_blocks import check_class_told
@@ -117,8 +117,7 @@ def rare_kept_out(people: int | None, requirement: Requirement) -> tuple[Rarest,
         return ()
     from incrowd.vocabulary.requirements.population import DeltaPresence
 
-    on_population = requirement.on_population if isinstance(requirement, Together) else ()
-    if any(isinstance(part, DeltaPresence) for part in on_population):
+    if any(isinstance(part, DeltaPresence) for part in requirement.on_population):
         raise ParameterError(
             "delta-presence and rarest cannot be kept together: hiding a value changes which people fit. Leave one out."
         )
@@ -174,7 +173,7 @@ def fitted(
     steps: tuple[Step, ...], population: Population, requirement: Requirement, people: EncodedTable | None
 ) -> tuple[Step, ...]:
     """The steps with everything hidden that breaks what is required of the population."""
-    on_population = requirement.on_population if isinstance(requirement, Together) else ()
+    on_population = requirement.on_population
     if not on_population:
         return steps
     if people is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from incrowd.comparisons.learners.c45 import C45Learner
 from incrowd.comparisons.learners.learner import Examples, predicted
 from incrowd.comparisons.persons import Right, RowPersons, person_quality
 from incrowd.comparisons.protocol import FixedSplit, Rows, RowSplit
-from incrowd.comparisons.releasing import without_unused
+from incrowd.comparisons.releasing import known_to_methods
 from incrowd.methods.catalog import make_method
 from incrowd.methods.release_forms import suited
 from incrowd.plan.release_plan import ReleasePlan
@@ -122,9 +121,8 @@ class _Trial:
     def _released(self, parts: Parts, split: RowSplit) -> tuple[Examples, Examples]:
         """The rows to learn from as released by the recipe, and the test rows, as a learner takes them."""
         engine, recipe, randomness = EmbeddedEngine(), self.recipe, self.randomness
-        known = _known(parts.train, self.schema, subject_names(recipe.requirement, self.target))
-        if self.order is not None:
-            known = EncodedTable.of([*known.columns.values(), self.order.take(split.train)])
+        order = None if self.order is None else self.order.take(split.train)
+        known = known_to_methods(parts.train, self.schema, recipe.requirement, order)
         owners = None if self.persons is None else self.persons.take(split.train).codes
         population = engine.population(known, self.schema, randomness, owners)
         method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
@@ -147,12 +145,6 @@ def _of_persons(persons: RowPersons, split: RowSplit, before: Right, after: Righ
         train_persons=persons.take(split.train).count,
         test_persons=release.test_persons,
     )
-
-
-def _known(table: EncodedTable, schema: Schema, subjects: Sequence[str]) -> EncodedTable:
-    """What a method may know of these rows: quasi-identifiers, target, columns of the requirement; no other value."""
-    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *subjects]
-    return without_unused(EncodedTable.of(table[name] for name in dict.fromkeys(names)))
 
 
 def _seed(randomness: Randomness) -> int:

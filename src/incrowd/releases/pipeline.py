@@ -49,7 +49,7 @@ from incrowd.vocabulary.randomness import (
     permutation,
     seeded_key,
 )
-from incrowd.vocabulary.requirement import Together, subject_names
+from incrowd.vocabulary.requirement import subject_names
 from incrowd.vocabulary.resources import PROGRAM, Resources, give_back, looking_rarely
 from incrowd.vocabulary.schema import Role, Schema
 
@@ -280,7 +280,7 @@ def possible(job: Job, held: Held) -> Iterator[Notice]:
     job.recipe.preferences.check_columns(schema)
     if job.recipe.persons is None:
         requirement.check_possible(held.rows)
-        if isinstance(requirement, Together):
+        if requirement.on_columns:
             from incrowd.vocabulary.requirements.columns import check_columns
 
             check_columns(requirement, held.columns, schema)

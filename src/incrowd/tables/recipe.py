@@ -236,8 +236,8 @@ class Recipe:
             return requirement
         from incrowd.vocabulary.requirements.words import parse_requirements
 
-        parts = list(requirement.parts if isinstance(requirement, Together) else (requirement,))
-        named = {part.on for part in requirement.on_columns} if isinstance(requirement, Together) else set()
+        parts = list(requirement.parts)
+        named = {part.on for part in requirement.on_columns}
         for name, settings in self.columns.items():
             if settings.get("role") == Role.SENSITIVE and name not in named:
                 quoted = name.replace('"', '""')

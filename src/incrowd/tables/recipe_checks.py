@@ -19,7 +19,6 @@ from incrowd.vocabulary.column_rules import coarsenings
 from incrowd.vocabulary.forms import STRICT
 from incrowd.vocabulary.option import Declared, Kind, nearest, options_of
 from incrowd.vocabulary.persons import LINKED_METHODS, Persons
-from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import ColumnType, Role
 
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ def with_method_of_form(recipe: Recipe) -> Recipe:
     unable = recipe.parameters or recipe.lose is not None or recipe.at_most or recipe.apart
     if recipe.method != DEFAULT_METHOD or recipe.form != STRICT or unable:
         return recipe
-    if isinstance(recipe.requirement, Together) and recipe.requirement.on_population:
+    if recipe.requirement.on_population:
         return recipe
     return replace(recipe, method=PLAIN_METHOD)
 

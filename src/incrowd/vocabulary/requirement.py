@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,22 @@ class Requirement(Protocol):
     """A promise about every group of rows with the same released quasi-identifiers."""
 
     @property
+    def parts(self) -> tuple[RequirementPart, ...]:
+        """What it is made of: one part about sizes, then the others."""
+
+    @property
+    def size(self) -> KAnonymity | KnownTogether:
+        """The part about sizes."""
+
+    @property
+    def on_columns(self) -> tuple[Columnwise, ...]:
+        """The parts about the values of a column."""
+
+    @property
+    def on_population(self) -> tuple[OfPopulation, ...]:
+        """The parts that need a population table."""
+
+    @property
     def smallest_group(self) -> int:
         """No group below this size can satisfy the requirement."""
 
@@ -66,8 +82,25 @@ class Requirement(Protocol):
         """The requirement as plain data."""
 
 
+class OnSizes:
+    """A promise about the sizes of groups, and nothing else."""
+
+    on_columns: ClassVar[tuple[()]] = ()
+    on_population: ClassVar[tuple[()]] = ()
+
+    @property
+    def parts(self) -> tuple[Self]:
+        """Itself."""
+        return (self,)
+
+    @property
+    def size(self) -> Self:
+        """Itself."""
+        return self
+
+
 @dataclass(frozen=True)
-class KAnonymity:
+class KAnonymity(OnSizes):
     """Every combination of released quasi-identifier values is shared by at least k rows.
 
     Samarati and Sweeney (1998). A missing or suppressed value counts as a value.
@@ -124,7 +157,7 @@ class KAnonymity:
 
 
 @dataclass(frozen=True)
-class KnownTogether:
+class KnownTogether(OnSizes):
     """Several sets of attributes, each with its own k: an attacker knows one of the sets, never their union.
 
     Fung, Wang, Yu (2007). A set that another one covers, with at least its k, is left out: it is kept anyway.

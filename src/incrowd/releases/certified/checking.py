@@ -30,7 +30,7 @@ from incrowd.verification.verdict import Check, PersonCounts, Verdict
 from incrowd.vocabulary.certificates import certificate_beside, read_certificate
 from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.requirement import Columnwise, Requirement, Together
+from incrowd.vocabulary.requirement import Columnwise, Requirement
 from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.resources import Resources, bytes_of
 from incrowd.vocabulary.schema import ColumnType, Role
@@ -62,7 +62,7 @@ class Sought:
         In a release a missing value is an empty cell, and no word. Where the order of a column matters it is asked for
         elsewhere; for all else it does not.
         """
-        if not isinstance(requirement, Together):
+        if len(requirement.parts) == 1:
             return cls()
         written = {column["from"]: column["name"] for column in certificate["released_columns"]}
         types = {column["name"]: ColumnType(column["type"]) for column in certificate["columns"]}

@@ -45,7 +45,6 @@ from incrowd.vocabulary.released_value import (
     date_text,
     render,
 )
-from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import ColumnType
 
 Tallied = str | tuple[str, ...]
@@ -88,7 +87,7 @@ def tally_forms(
 
 def _fits_people(plan: ReleasePlan) -> bool:
     """Whether groups were chosen by who fits them outside of the table, so that their sets must stay as they are."""
-    return isinstance(plan.requirement, Together) and bool(plan.requirement.on_population)
+    return bool(plan.requirement.on_population)
 
 
 def settled(
