@@ -31,7 +31,6 @@ from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal
 from incrowd.rows.memory.held import InMemory
 from incrowd.rows.one_machine import Destination, in_blocks
-from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.staging import Drafts, staged_files
 from incrowd.tables.reading.read import is_known, read
 from incrowd.tables.reading.source import Source
@@ -216,8 +215,25 @@ def read_whole(job: Job, scratch: Path) -> Source:
 
 
 def _path(job: Job, scratch: Path) -> Path | None:
-    """The file to read, if it is not a frame."""
-    return _as_known(job, scratch) if job.query is None else _fetched(job, job.query, scratch)
+    """The file to read, if it is not a frame: rows of a database, and what another package converts, are copied first.
+
+    Copies lie in the scratch folder; the rows of a query are of one moment.
+    """
+    if job.query is not None:
+        from incrowd.tables.databases.reading import fetch_query
+
+        scratch.mkdir(mode=0o700)
+        with job.clock("reading"):
+            return fetch_query(job.query, scratch, lambda rows: job.clock.progress(f"reading: {rows:,} rows"))
+    if job.path is None or not job.path.is_file() or is_known(job.path):
+        return job.path
+    from incrowd.tables.reading.read import convert, converter_of
+
+    if (converter := converter_of(job.path)) is None:
+        return job.path
+    scratch.mkdir(mode=0o700)
+    with job.clock("reading"):
+        return convert(job.path, converter, scratch)
 
 
 def _settled(recipe: Recipe, source: Source) -> tuple[Recipe, Source]:
@@ -243,28 +259,6 @@ def _in_blocks(job: Job, path: Path) -> bool:
     whole, times = job.looked_at_whole
     may = whole or path.is_dir() or job.memory is not None or not find_method(job.recipe.method).together
     return bool(may) and in_blocks(path, job.form, job.memory, whole, times)
-
-
-def _as_known(job: Job, scratch: Path) -> Path | None:
-    """The file to read, if there is one: what only another package can read is converted in the scratch folder."""
-    if job.path is None or not job.path.is_file() or is_known(job.path):
-        return job.path
-    from incrowd.tables.reading.read import convert, converter_of
-
-    if (converter := converter_of(job.path)) is None:
-        return job.path
-    scratch.mkdir(mode=0o700)
-    with job.clock("reading"):
-        return convert(job.path, converter, scratch)
-
-
-def _fetched(job: Job, query: Query, scratch: Path) -> Path:
-    """The rows of a query, of one moment, as a file in the scratch folder."""
-    from incrowd.tables.databases.reading import fetch_query
-
-    scratch.mkdir(mode=0o700)
-    with job.clock("reading"):
-        return fetch_query(query, scratch, lambda rows: job.clock.progress(f"reading: {rows:,} rows"))
 
 
 def possible(job: Job, held: Held) -> Iterator[Notice]:

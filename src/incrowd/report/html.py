@@ -18,6 +18,7 @@ from incrowd.report.extra_sections import (
     earlier_releases,
     folded_checks,
     keyed_columns,
+    notices,
     risk,
     rules,
     size_histogram,
@@ -38,7 +39,6 @@ from incrowd.report.unchanged_facts import headline_lines
 from incrowd.report.wording import (
     Standing,
     class_answer,
-    grouped,
     little_use,
     rows_sentence,
     standing,
@@ -82,7 +82,7 @@ def report_html(facts: Facts, whole_page: bool = True, certificate: Mapping[str,
         attacks(facts),
         earlier_releases(facts),
         utility(facts),
-        notices(facts),
+        notices(facts.notices),
         limits(facts),
         origin(facts, certificate),
     )
@@ -262,13 +262,6 @@ def verification(facts: Facts) -> Html:
         "recounted:"
     )
     return section("Verification", "verified", paragraph(about), folded_checks(facts.verdict.checks))
-
-
-def notices(facts: Facts) -> Html:
-    """Everything that was handled and should be known."""
-    if not facts.notices:
-        return section("Notices", "notices", paragraph("None."))
-    return section("Notices", "notices", bullets(map(text, grouped(facts.notices))))
 
 
 def limits(facts: Facts) -> Html:
