@@ -230,9 +230,8 @@ def compare(
         hint = nearest(min(unknown), {name: repr(name) for name in options})
         raise ParameterError(f"A comparison has no option {min(unknown)!r}.{hint} See help(incrowd.compare).")
     watch = progress or (lambda _step: None)
-    named: dict[str, Any] = {"target": target, "quasi_identifiers": quasi_identifiers, "drop": drop}
-    named |= {"ks": [ks] if isinstance(ks, int) else ks, "recipe": recipe, "hierarchies": hierarchies}
-    named |= {"reading": reading}
+    named: dict[str, Any] = {"target": target, "quasi_identifiers": quasi_identifiers, "drop": drop, "recipe": recipe}
+    named |= {"ks": [ks] if isinstance(ks, int) else ks, "hierarchies": hierarchies, "reading": reading}
     named |= {name: None if value is False else value for name, value in wishes.items()}
     prepared = prepare_table(
         table,
@@ -263,15 +262,21 @@ def prepare_table(
     timed: bool = True,
     **question: Any,
 ) -> Prepared:
-    """A comparison on a table: ``named`` are its options that a recipe may say as well, ``how`` those of its rows."""
-    stated, _ = beside_recipe(named, stated_by)
-    asks = Question(ks=stated.pop("ks", None), wishes=wishes_of(stated), **question)
+    """A comparison on a table: ``named`` are its options that a recipe may say as well, ``how`` those of its rows.
+
+    Where only sets of columns that are known together are named, their columns are the quasi-identifiers.
+    """
+    stated, _ = beside_recipe(named, _stated)
+    wishes = {name: stated.pop(name) for name in _WISHES if name in stated}
+    if (together := wishes.get("known_together")) and stated.get("quasi_identifiers") is None:
+        stated["quasi_identifiers"] = list(dict.fromkeys(name for names, _ in together for name in names))
+    asks = Question(ks=stated.pop("ks", None), wishes=wishes, **question)
     watch(Step("reading"))
     file = find_table(table, data, lambda sentence: watch(Step(sentence)))
     return prepare(read_subject(file, **stated, **how), asks, watch, timed=timed)
 
 
-def stated_by(recipe: Recipe) -> dict[str, Any]:
+def _stated(recipe: Recipe) -> dict[str, Any]:
     """What a recipe says of a comparison."""
     stay = recipe.named(Role.PRIVATE, Role.SENSITIVE)
     columns = {
@@ -295,17 +300,6 @@ def stated_by(recipe: Recipe) -> dict[str, Any]:
         "known_together": [(known["columns"], known.get("k", recipe.k)) for known in recipe.known_together],
         "require": recipe.require or None,
     }
-
-
-def wishes_of(stated: dict[str, Any]) -> dict[str, Any]:
-    """What releases keep beside k, among what is said of a comparison, which is taken out of it.
-
-    Where only sets of columns that are known together are named, their columns are the quasi-identifiers.
-    """
-    wishes = {name: stated.pop(name) for name in _WISHES if name in stated}
-    if (together := wishes.get("known_together")) and stated.get("quasi_identifiers") is None:
-        stated["quasi_identifiers"] = list(dict.fromkeys(name for names, _ in together for name in names))
-    return wishes
 
 
 def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool = True) -> Prepared:

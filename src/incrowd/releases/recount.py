@@ -132,7 +132,7 @@ def _of_rows(verdict: Verdict, promises: Collection[str]) -> Verdict:
 
 def _stated(recipe: Recipe) -> dict[str, Any]:
     """What a recipe asks of a release."""
-    requirement, size = recipe.requirement, recipe.requirement.size
+    requirement, size = recipe.requirement, recipe.requirement.parts[0]
     on_columns = [replace(part, on=part.on or recipe.target) for part in requirement.on_columns]
     return {
         "k": size.k if isinstance(size, KAnonymity) else None,

@@ -59,7 +59,7 @@ def decide_both(
 
 def check_sized(requirement: Requirement) -> None:
     """Raise if anything but k of all quasi-identifiers, and what is required of columns, is asked for."""
-    if not isinstance(requirement.size, KAnonymity):
+    if not isinstance(requirement.parts[0], KAnonymity):
         raise RequirementError("Of two tables all quasi-identifiers are known together. Ask for one k.")
 
 
