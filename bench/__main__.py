@@ -20,17 +20,17 @@ from experiments.pages import Section, machine
 
 def main() -> int:
     """Measure, print; write each section into the page, if asked for, as soon as it is there."""
-    asked = _arguments()
-    setting = Setting(asked.data, asked.quick, asked.up_to)
+    arguments = _arguments()
+    setting = Setting(arguments.data, arguments.quick, arguments.up_to)
     print(f"{machine()}\n\n{warning(setting)}\n", flush=True)
     missed = 0
-    for name in chosen(asked.part):
+    for name in chosen(arguments.part):
         section = _measure(name, setting)
         missed += sum(not goal.met for goal in section.goals)
-        if asked.write:
+        if arguments.write:
             if not setting.quick:
                 keep(name, section.ratios)
-            write_performance(asked.write, _command(asked), [section], warning(setting))
+            write_performance(arguments.write, _command(arguments), [section], warning(setting))
     return 1 if missed and not setting.quick else 0
 
 
@@ -44,10 +44,10 @@ def _measure(name: str, setting: Setting) -> Section:
     return section
 
 
-def _command(asked: argparse.Namespace) -> str:
-    shown = asked.write.name if asked.write.is_absolute() else asked.write.as_posix()
-    limit = "" if asked.up_to is None else f" --up-to {asked.up_to}"
-    return f"python -m bench {asked.part}{' --quick' if asked.quick else ''}{limit} --write {shown}"
+def _command(arguments: argparse.Namespace) -> str:
+    shown = arguments.write.name if arguments.write.is_absolute() else arguments.write.as_posix()
+    limit = "" if arguments.up_to is None else f" --up-to {arguments.up_to}"
+    return f"python -m bench {arguments.part}{' --quick' if arguments.quick else ''}{limit} --write {shown}"
 
 
 def _arguments() -> argparse.Namespace:

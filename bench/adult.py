@@ -61,8 +61,8 @@ class Case:
     @property
     def recipe(self) -> Recipe:
         """What is asked for."""
-        asked = Recipe(self.k, self.method, self.parameters)
-        return with_roles(asked, quasi_identifiers=SETS[self.attributes], target=[TARGET])
+        recipe = Recipe(self.k, self.method, self.parameters)
+        return with_roles(recipe, quasi_identifiers=SETS[self.attributes], target=[TARGET])
 
 
 @dataclass(frozen=True)

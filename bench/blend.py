@@ -21,21 +21,21 @@ def measure(setting: Setting) -> Section:
     """A copy and a release of each size, once."""
     frame, source = people_with_hierarchies(setting)
     columns = encode(frame.drop_nulls())
-    found: dict[int, tuple[Cost, Cost | LeftOut]] = {}
+    costs: dict[int, tuple[Cost, Cost | LeftOut]] = {}
     with TemporaryDirectory(prefix="incrowd-bench-") as folder:
         workshop = Workshop(Path(folder))
         for rows in QUICK_SIZES if setting.quick else setting.affordable(SIZES, int):
             write_people(workshop.folder / "all.parquet", columns, rows)
-            asked = release("all.parquet", METHOD, K, ATTRIBUTES, capped=rows > SIZES[0])
-            found[rows] = workshop.run(copy("all.parquet")), workshop.attempt(asked, LIMIT)
-            tell(f"{rows:,} rows: {_row(rows, *found[rows])}")
+            command = release("all.parquet", METHOD, K, ATTRIBUTES, capped=rows > SIZES[0])
+            costs[rows] = workshop.run(copy("all.parquet")), workshop.attempt(command, LIMIT)
+            tell(f"{rows:,} rows: {_row(rows, *costs[rows])}")
     ratios = {
         f"{rows:,} rows": Costs((cost,)).ratios(Costs((copied,)))
-        for rows, (copied, cost) in found.items()
+        for rows, (copied, cost) in costs.items()
         if isinstance(cost, Cost)
     }
     cap = f"`--memory {CAP}`" if takes_memory() else "no limit of memory"
-    last = found[max(found)][1]
+    last = costs[max(costs)][1]
     return Section(
         "Blend, small and large",
         (
@@ -44,10 +44,10 @@ def measure(setting: Setting) -> Section:
             "writing it again.",
             Table(
                 ("rows", "copy, CPU s", "CPU s", "wall s", "peak GB", "in copies, CPU"),
-                [_row(rows, *pair) for rows, pair in found.items()],
+                [_row(rows, *pair) for rows, pair in costs.items()],
             ),
             Goal(
-                f"`{METHOD}`, {max(found):,} rows in at most {MOST:g} s of CPU",
+                f"`{METHOD}`, {max(costs):,} rows in at most {MOST:g} s of CPU",
                 f"{last.cpu:.1f} s" if isinstance(last, Cost) else str(last),
                 isinstance(last, Cost) and last.cpu <= MOST,
                 ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in last.stages.items()) + " (wall)."

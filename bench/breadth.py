@@ -101,16 +101,16 @@ def _by_k(workshop: Workshop, table: pl.DataFrame, methods: Sequence[str], ks: S
 
 
 def _measure_all(workshop: Workshop, sizes: Sequence[int], commands: Callable[[int], dict[str, list[str]]]) -> Matrix:
-    found: dict[str, dict[int, Cost | LeftOut]] = {}
+    costs: dict[str, dict[int, Cost | LeftOut]] = {}
     for size in sizes:
         for name, command in commands(size).items():
             cost = workshop.attempt(command, LIMIT)
             alone = isinstance(cost, Cost) and name == FIT
-            found.setdefault(name, {})[size] = _fit_alone(cost) if alone else cost
+            costs.setdefault(name, {})[size] = _fit_alone(cost) if alone else cost
             tell(
                 f"{size:,}, {name}: {cost}" if isinstance(cost, LeftOut) else f"{size:,}, {name}: {cost.cpu:.1f} s CPU"
             )
-    return found
+    return costs
 
 
 def _fit_alone(cost: Cost | LeftOut) -> Cost | LeftOut:
@@ -118,9 +118,9 @@ def _fit_alone(cost: Cost | LeftOut) -> Cost | LeftOut:
     return Cost(cost.stages["wall"], cost.stages["CPU"], cost.memory, {}) if isinstance(cost, Cost) else cost
 
 
-def _told(of: str, short: str, found: Matrix) -> list[str | Table | Picture]:
+def _told(of: str, short: str, matrix: Matrix) -> list[str | Table | Picture]:
     title = f"CPU seconds of the whole command by {of}, both axes logarithmic"
-    named: Matrix = {(f"`{name}`" if name in METHODS else name): costs for name, costs in found.items()}
+    named: Matrix = {(f"`{name}`" if name in METHODS else name): costs for name, costs in matrix.items()}
     releases = {name: costs for name, costs in named.items() if name not in (COPY, FIT)}
     return [
         by_size(f"CPU s by {of}", named, lambda cost: cost.cpu, "{:.2f}"),

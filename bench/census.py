@@ -39,8 +39,8 @@ def hierarchies(names: Iterable[str]) -> dict[str, Hierarchy]:
     >>> list(hierarchies(["age", "age 2"]))
     ['age', 'age 2']
     """
-    found = adult_hierarchies()
-    return {name: found[name.partition(" ")[0]] for name in names}
+    trees = adult_hierarchies()
+    return {name: trees[name.partition(" ")[0]] for name in names}
 
 
 def hierarchy_files() -> dict[str, Path]:

@@ -241,14 +241,14 @@ def _slopes(measured: Measured) -> Iterator[str]:
     if not measured.parts:
         return
     few, many = measured.parts[1], measured.rows  # the paper begins there; the smallest is mostly start-up
-    found = []
+    slopes = []
     for method in METHODS:
         seconds = [_per_row(measured, method, size)[1] * size for size in (few, many)]
-        found.append(f"{log(seconds[1] / seconds[0], many / few):.2f} for `{method}`")
+        slopes.append(f"{log(seconds[1] / seconds[0], many / few):.2f} for `{method}`")
     touched = log(measured.touched[many] / measured.touched[few], many / few)
     yield (
         f"From {few:,} to {many:,} rows, CPU time without start-up grows with the rows to the power of "
-        f"{' and '.join(found)}; the rows that `kactus` touches on its way up the tree to the power of {touched:.2f}. "
+        f"{' and '.join(slopes)}; the rows that `kactus` touches on its way up the tree to the power of {touched:.2f}. "
         "The founding paper's times grow with a power of 1.33; its largest case, with 7 quasi-identifiers and on a "
         "machine of its day, took 552 s."
     )

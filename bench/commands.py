@@ -25,10 +25,10 @@ def release(file: str, method: str, k: int, names: Sequence[str], *, capped: boo
     options += ["--class-sensitive", "no", "--despite-unchanged"]
     known = {name: path for name, path in _hierarchies().items() if name in names}
     used = known if find_method(method).generalizes else {}
-    given = [word for name, path in used.items() for word in ("--hierarchy", f"{name}={path}")]
+    trees = [word for name, path in used.items() for word in ("--hierarchy", f"{name}={path}")]
     cap = ["--memory", CAP] if capped and takes_memory() else []
     to = ["--to", f"release{Path(file).suffix}", "--replace"]
-    return [str(INCROWD), "release", file, *options, *given, *cap, *to, "--json"]
+    return [str(INCROWD), "release", file, *options, *trees, *cap, *to, "--json"]
 
 
 def verify(file: str, k: int, names: Sequence[str]) -> list[str]:
@@ -51,8 +51,8 @@ def fit(file: str, smallest_leaf: int) -> list[str]:
 @cache
 def takes_memory() -> bool:
     """Whether a release can be given a limit of memory."""
-    told = subprocess.run([str(INCROWD), "release", "--help"], capture_output=True, text=True, check=True)
-    return "--memory" in told.stdout
+    page = subprocess.run([str(INCROWD), "release", "--help"], capture_output=True, text=True, check=True)
+    return "--memory" in page.stdout
 
 
 def _hierarchies() -> dict[str, Path]:

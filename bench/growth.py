@@ -29,12 +29,12 @@ class Series:
     """The figures of one method by rows, or by quasi-identifiers."""
 
     method: str
-    found: Mapping[int, Figures | LeftOut]
+    figures: Mapping[int, Figures | LeftOut]
 
     def points(self, cost: Callable[[Figures], float]) -> list[tuple[float, float]]:
         """What was measured."""
         return [
-            (float(size), max(cost(each), SHORTEST)) for size, each in self.found.items() if isinstance(each, Figures)
+            (float(size), max(cost(each), SHORTEST)) for size, each in self.figures.items() if isinstance(each, Figures)
         ]
 
 
@@ -70,19 +70,19 @@ def measure_all(
     methods: Sequence[str], sizes: Sequence[int], table: Callable[[int], pl.DataFrame], folder: Path
 ) -> list[Series]:
     """Every method on the table of each size; one that was left out is not tried on a larger one."""
-    found: dict[str, dict[int, Figures | LeftOut]] = {method: {} for method in methods}
+    figures: dict[str, dict[int, Figures | LeftOut]] = {method: {} for method in methods}
     few, file = folder / "few.csv", folder / "people.csv"
     for size in sizes:
         made = table(size)
         made.head(FEW).write_csv(few)
         made.write_csv(file)
         del made
-        for method, known in found.items():
+        for method, known in figures.items():
             before = next(reversed(known.values()), None)
             stopped = isinstance(before, LeftOut)
             known[size] = LeftOut("not tried") if stopped else measure_alone(method, K, few, file, LIMIT)
             tell(f"{size:,}, {method}: {known[size]}")
-    return [Series(method, known) for method, known in found.items()]
+    return [Series(method, known) for method, known in figures.items()]
 
 
 def power(points: Sequence[tuple[float, float]]) -> float | None:
@@ -113,10 +113,10 @@ def _told(of: str, series: Sequence[Series]) -> list[Table | Picture]:
 
 
 def _table(corner: str, series: Sequence[Series], cost: Callable[[Figures], float]) -> Table:
-    sizes = list(series[0].found)
+    sizes = list(series[0].figures)
     rows = []
     for each in series:
-        cells = [f"{cost(one):.2f}" if isinstance(one, Figures) else "left out" for one in each.found.values()]
+        cells = [f"{cost(one):.2f}" if isinstance(one, Figures) else "left out" for one in each.figures.values()]
         points = each.points(cost)
         slopes = ["" if slope is None else f"{slope:.2f}" for slope in (power(points), power(points[-2:]))]
         rows.append((f"`{each.method}`", *cells, *slopes))
@@ -158,7 +158,7 @@ def _left_out(of: str, series: Sequence[Series]) -> list[str]:
     known = [
         f"`{each.method}` with {size:,} {of} ({one.why})"
         for each in series
-        for size, one in each.found.items()
+        for size, one in each.figures.items()
         if isinstance(one, LeftOut)
     ]
     limit = f"A process was given {LIMIT:.0f} s."

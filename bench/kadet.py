@@ -70,8 +70,8 @@ def measure(setting: Setting) -> Section:
     rows = _rows(setting)
     ks = [k for k in (QUICK_KS if setting.quick else KS) if k <= rows.train.height]
     plain = {learner: _plain_error(rows, learner) for learner in SCORES}
-    found = {learner: [_result(rows, learner, k) for k in ks] for learner in SCORES}
-    told = [part for learner in SCORES for part in _told(learner, found[learner], plain[learner])]
+    results = {learner: [_result(rows, learner, k) for k in ks] for learner in SCORES}
+    parts = [part for learner in SCORES for part in _told(learner, results[learner], plain[learner])]
     return Section(
         "Trees that are k-anonymous themselves",
         (
@@ -81,9 +81,9 @@ def measure(setting: Setting) -> Section:
             f"{len(ATTRIBUTES)} attributes. TDS: a C4.5 tree learned from a release by `tds` of the same attributes, "
             "test rows shown through its plan. Error: share of wrong test rows, in per cent. Exposed: share of people "
             "in spans of a single class, who are certain to be of that class.",
-            *told,
-            _exposed_picture(found),
-            *_goals(rows, found),
+            *parts,
+            _exposed_picture(results),
+            *_goals(rows, results),
             *_speed(rows, setting),
         ),
     )
@@ -172,7 +172,7 @@ def _plain(learner: str) -> Callable[[EncodedTable, Sequence[str]], Tree]:
 
 def _tds_error(rows: Rows, names: Sequence[str], k: int) -> float:
     """The error of a C4.5 tree learned from a release, on test rows shown through its plan."""
-    groups: Mapping[str, Hierarchy] = {name: found for name, found in rows.hierarchies.items() if name in names}
+    groups: Mapping[str, Hierarchy] = {name: tree for name, tree in rows.hierarchies.items() if name in names}
     train, test = rows.train.select(*names, TARGET), rows.test.select(names)
     made = incrowd.release(
         train, quasi_identifiers=names, target=TARGET, k=k, method="tds", hierarchies=groups, despite_unchanged=True
@@ -193,17 +193,17 @@ def _tree_error(tree: Tree, table: EncodedTable, frame: pl.DataFrame) -> float:
     return _error(tree.classes, predict(tree, table), frame)
 
 
-def _error(classes: Sequence[object], said: np.ndarray, frame: pl.DataFrame) -> float:
-    right = np.array(classes, dtype=object)[said] == np.array(frame[TARGET].to_list(), dtype=object)
+def _error(classes: Sequence[object], guesses: np.ndarray, frame: pl.DataFrame) -> float:
+    right = np.array(classes, dtype=object)[guesses] == np.array(frame[TARGET].to_list(), dtype=object)
     return float(100 * (1 - right.mean()))
 
 
-def _told(learner: str, found: Sequence[Result], plain: float) -> list[str | Table | Picture]:
+def _told(learner: str, results: Sequence[Result], plain: float) -> list[str | Table | Picture]:
     """A table and a picture of the errors."""
     lines: dict[str, Points] = {
-        f"kADET, {learner}": [(float(each.k), each.kadet) for each in found],
-        "tree from a TDS release": [(float(each.k), each.tds) for each in found],
-        f"plain {learner}": [(float(each.k), plain) for each in found],
+        f"kADET, {learner}": [(float(each.k), each.kadet) for each in results],
+        "tree from a TDS release": [(float(each.k), each.tds) for each in results],
+        f"plain {learner}": [(float(each.k), plain) for each in results],
     }
     title = f"Test error by k, {len(NAMES[learner])} attributes"
     drawn = line_chart(title, "k", "% wrong", lines, "{:,.0f}".format, scale="close")
@@ -218,10 +218,10 @@ def _told(learner: str, found: Sequence[Result], plain: float) -> list[str | Tab
             f"{each.spans:,}",
             f"{each.smallest:,}",
         )
-        for each in found
+        for each in results
     ]
     header = ("k", "root", "kADET, % wrong", "TDS, % wrong", "difference", "exposed, %", "spans", "smallest span")
-    better = np.mean([each.tds - each.kadet for each in found])
+    better = np.mean([each.tds - each.kadet for each in results])
     return [
         f"**{learner}**, {len(NAMES[learner])} attributes. A plain tree has {plain:.2f} % wrong; kADET is on average "
         f"{abs(better):.2f} points {'better' if better >= 0 else 'worse'} than TDS.",
@@ -230,15 +230,15 @@ def _told(learner: str, found: Sequence[Result], plain: float) -> list[str | Tab
     ]
 
 
-def _exposed_picture(found: Mapping[str, Sequence[Result]]) -> Picture:
+def _exposed_picture(by_learner: Mapping[str, Sequence[Result]]) -> Picture:
     title = "People in spans of a single class, by k"
-    lines = {learner: [(float(each.k), each.exposed) for each in results] for learner, results in found.items()}
+    lines = {learner: [(float(each.k), each.exposed) for each in results] for learner, results in by_learner.items()}
     return Picture("kadet_exposed", title, line_chart(title, "k", "% of people", lines, "{:,.0f}".format))
 
 
-def _goals(rows: Rows, found: Mapping[str, Sequence[Result]]) -> list[Goal]:
+def _goals(rows: Rows, by_learner: Mapping[str, Sequence[Result]]) -> list[Goal]:
     """The checker's word on every tree, and on Adult the story of the paper's figure 4."""
-    results = [each for learned in found.values() for each in learned]
+    results = [each for learned in by_learner.values() for each in learned]
     verified = sum(each.verified and each.smallest >= each.k for each in results)
     goals = [
         Goal(
@@ -247,7 +247,7 @@ def _goals(rows: Rows, found: Mapping[str, Sequence[Result]]) -> list[Goal]:
             verified == len(results),
         )
     ]
-    by_k = {each.k: each for each in found["ID3"]}
+    by_k = {each.k: each for each in by_learner["ID3"]}
     if rows.groups == OURS and {BUMP, AFTER} <= by_k.keys():
         bump, after = by_k[BUMP], by_k[AFTER]
         goals.append(

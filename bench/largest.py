@@ -25,7 +25,7 @@ def measure(setting: Setting) -> Section:
     rows = max(measured.first)
     cost, growth = measured.first[rows], _growth(measured)
     recounted = isinstance(recount, Cost)
-    said = (
+    how_recounted = (
         f"recounted in {recount.wall:.0f} s with {recount.memory / 1e9:.2f} GB"
         if isinstance(recount, Cost)
         else f"recount {recount}"
@@ -43,7 +43,7 @@ def measure(setting: Setting) -> Section:
             _picture(measured),
             Goal(
                 f"{rows:,} rows with {cap}: the release completes, stays under {MOST_GIGABYTES:g} GB, and verifies",
-                f"{cost.wall:.0f} s, {cost.gigabytes:.2f} GB, {said}",
+                f"{cost.wall:.0f} s, {cost.gigabytes:.2f} GB, {how_recounted}",
                 recounted and cost.gigabytes < MOST_GIGABYTES and takes_memory(),
             ),
             Goal(

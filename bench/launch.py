@@ -81,8 +81,8 @@ def _family(process: int) -> Iterator[int]:
 def _resident(process: int) -> int:
     """The memory of one process in bytes; pages that it shares count in each."""
     try:
-        with open(f"/proc/{process}/statm", encoding="ascii") as told:
-            return int(told.read().split()[1]) * PAGE
+        with open(f"/proc/{process}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * PAGE
     except OSError:
         return 0
 
@@ -90,8 +90,8 @@ def _resident(process: int) -> int:
 def _spent(process: int) -> float:
     """CPU seconds of one process and of those that it waited for."""
     try:
-        with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as told:
-            return sum(map(int, told.read().rpartition(")")[2].split()[11:15])) / TICK
+        with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
+            return sum(map(int, file.read().rpartition(")")[2].split()[11:15])) / TICK
     except OSError:
         return 0.0
 

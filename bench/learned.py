@@ -46,12 +46,12 @@ class Kept:
 def what_is_kept(file: Path, methods: Sequence[str], setting: Setting) -> list[str | Table | Picture | Goal]:
     """A table, a picture, and whether all releases verified."""
     ks = QUICK_KS if setting.quick else KS
-    found = [_keep(file, method, k, setting) for method in methods for k in ks]
+    releases = [_keep(file, method, k, setting) for method in methods for k in ks]
     before, majority = (
-        mean(each.before for each in found),
-        100 * mean(one.majority for each in found for one in each.learned),
+        mean(each.before for each in releases),
+        100 * mean(one.majority for each in releases for one in each.learned),
     )
-    verified = sum(each.facts.verdict.passed and each.facts.smallest_group >= each.k for each in found)
+    verified = sum(each.facts.verdict.passed and each.facts.smallest_group >= each.k for each in releases)
     return [
         "What these releases keep. Cells are quasi-identifier cells that show something, be it a group of values. "
         "Accuracy is that of a C4.5 tree on unseen rows, learned from the quasi-identifiers of the table (before) and "
@@ -59,12 +59,12 @@ def what_is_kept(file: Path, methods: Sequence[str], setting: Setting) -> list[s
         f"{setting.repetitions} splits); ± is the standard deviation of after. Where a method generalizes, unseen "
         f"rows are shown through its plan. The table gives {before:.1f} on average, the most frequent class "
         f"{majority:.1f}.",
-        _table(found),
-        _picture(found, before),
+        _table(releases),
+        _picture(releases, before),
         Goal(
             "every release verifies, and no group is smaller than k",
-            f"{verified} of {len(found)}",
-            verified == len(found),
+            f"{verified} of {len(releases)}",
+            verified == len(releases),
         ),
     ]
 
@@ -78,7 +78,7 @@ def _keep(file: Path, method: str, k: int, setting: Setting) -> Kept:
     return Kept(method, k, facts, learned)
 
 
-def _table(found: Sequence[Kept]) -> Table:
+def _table(releases: Sequence[Kept]) -> Table:
     rows = [
         (
             f"`{each.method}`",
@@ -92,17 +92,17 @@ def _table(found: Sequence[Kept]) -> Table:
             f"{each.spread:.1f}",
             f"{round(each.before - each.after, 1) + 0.0:.1f}",  # no minus before a zero
         )
-        for each in found
+        for each in releases
     ]
     header = ("", "k", "smallest group", "groups", "cells shown", "rows lost", "before", "after", "±", "loss")
     return Table(header, rows)
 
 
-def _picture(found: Sequence[Kept], before: float) -> Picture:
+def _picture(releases: Sequence[Kept], before: float) -> Picture:
     title = "Accuracy on unseen rows by k, learned from each method's release"
     points: dict[str, list[tuple[float, float]]] = {}
-    for each in found:
+    for each in releases:
         points.setdefault(each.method, []).append((float(each.k), each.after))
-    points["the table"] = [(float(k), before) for k in sorted({each.k for each in found})]
+    points["the table"] = [(float(k), before) for k in sorted({each.k for each in releases})]
     drawn = line_chart(title, "k", "% right", points, "{:,.0f}".format, scale="close")
     return Picture("methods_accuracy", title, drawn)

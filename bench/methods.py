@@ -105,8 +105,8 @@ def _command(method: str) -> list[str]:
     roles = ["--quasi-identifiers", ",".join(ATTRIBUTES), "--target", TARGET, "-k", str(K), "--method", method]
     roles += ["--class-sensitive", "no", "--despite-unchanged"]
     used = hierarchy_files() if find_method(method).generalizes else {}
-    given = [word for name, path in used.items() for word in ("--hierarchy", f"{name}={path}")]
-    return [str(INCROWD), "release", FILE, *roles, *given, "--to", "release.csv", "--replace", "--json"]
+    trees = [word for name, path in used.items() for word in ("--hierarchy", f"{name}={path}")]
+    return [str(INCROWD), "release", FILE, *roles, *trees, "--to", "release.csv", "--replace", "--json"]
 
 
 def _costs_table(warm: Warm, fresh: Mapping[str, Costs]) -> Table:

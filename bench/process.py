@@ -107,16 +107,16 @@ class Workshop:
         """How it ended, and what it cost."""
         output = self.folder / "stdout"
         launcher = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launch.py")), str(output), str(limit)]
-        told = subprocess.run(
+        launched = subprocess.run(
             [*launcher, *command],
             cwd=self.folder,
             env={**self._environment, **(environment or {})},
             stdout=subprocess.PIPE,
             check=True,
         )
-        ended: dict[str, Any] = json.loads(told.stdout)
-        said = output.read_text(encoding="utf-8")
-        stages = json.loads(said)["seconds"] if said.startswith("{") and ended["status"] == 0 else {}
+        ended: dict[str, Any] = json.loads(launched.stdout)
+        printed = output.read_text(encoding="utf-8")
+        stages = json.loads(printed)["seconds"] if printed.startswith("{") and ended["status"] == 0 else {}
         return ended, Cost(ended["wall"], ended["cpu"], ended["memory"], stages)
 
     def alternate(self, commands: Mapping[str, Sequence[str]], repetitions: int) -> dict[str, Costs]:

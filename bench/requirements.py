@@ -23,14 +23,14 @@ def measure(setting: Setting) -> Section:
     """Both in turns, method by method."""
     frame, source = people_with_hierarchies(setting)
     rows, rounds = (QUICK_ROWS, 1) if setting.quick else (ROWS, ROUNDS)
-    found: dict[str, tuple[Costs, Costs] | LeftOut] = {}
+    costs: dict[str, tuple[Costs, Costs] | LeftOut] = {}
     with TemporaryDirectory(prefix="incrowd-bench-") as folder:
         workshop = Workshop(Path(folder))
         write_people(workshop.folder / "all.parquet", encode(frame.drop_nulls()), rows)
         for method in QUICK_METHODS if setting.quick else METHODS:
-            found[method] = _in_turns(workshop, method, rounds)
-            tell(f"{method}: {_told(found[method])}")
-    ratios = {method: pair[1].ratios(pair[0]) for method, pair in found.items() if not isinstance(pair, LeftOut)}
+            costs[method] = _in_turns(workshop, method, rounds)
+            tell(f"{method}: {_told(costs[method])}")
+    ratios = {method: pair[1].ratios(pair[0]) for method, pair in costs.items() if not isinstance(pair, LeftOut)}
     return Section(
         "Requirements beyond k",
         (
@@ -39,12 +39,12 @@ def measure(setting: Setting) -> Section:
             f"(rounds: {rounds}, after one of each that does not count); whole processes.",
             Table(
                 ("", "k alone, CPU s", "with two, CPU s", "ratio"),
-                [(f"`{method}`", *_row(pair)) for method, pair in found.items()],
+                [(f"`{method}`", *_row(pair)) for method, pair in costs.items()],
             ),
             Goal(
                 f"every family of methods: two requirements take at most {MOST:g} times the CPU of k alone",
-                _worst(ratios, found),
-                len(ratios) == len(found) and all(median(each) <= MOST for each in ratios.values()),
+                _worst(ratios, costs),
+                len(ratios) == len(costs) and all(median(each) <= MOST for each in ratios.values()),
             ),
         ),
         ratios,
@@ -77,8 +77,8 @@ def _told(pair: tuple[Costs, Costs] | LeftOut) -> str:
     return str(pair) if isinstance(pair, LeftOut) else f"{spread(pair[1].ratios(pair[0]))} times"
 
 
-def _worst(ratios: dict[str, list[float]], found: dict[str, tuple[Costs, Costs] | LeftOut]) -> str:
-    left = [method for method in found if method not in ratios]
+def _worst(ratios: dict[str, list[float]], costs: dict[str, tuple[Costs, Costs] | LeftOut]) -> str:
+    left = [method for method in costs if method not in ratios]
     worst = max(ratios, key=lambda method: median(ratios[method]), default=None)
-    told = "none has a figure" if worst is None else f"at most {spread(ratios[worst])} times, `{worst}`"
-    return f"{told}; left out: {', '.join(left)}" if left else told
+    most = "none has a figure" if worst is None else f"at most {spread(ratios[worst])} times, `{worst}`"
+    return f"{most}; left out: {', '.join(left)}" if left else most

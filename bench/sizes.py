@@ -147,9 +147,9 @@ def _text(workshop: Workshop, rows: int, rounds: int) -> Text:
         "few": release("few.csv", FIRST, K, ATTRIBUTES),
         FIRST: release("all.csv", FIRST, K, ATTRIBUTES),
     }
-    found = Text(rows, workshop.alternate(commands, rounds))
-    tell(f"{rows:,} rows of text, {FIRST}: {spread(found.ratios)} copies")
-    return found
+    measured = Text(rows, workshop.alternate(commands, rounds))
+    tell(f"{rows:,} rows of text, {FIRST}: {spread(measured.ratios)} copies")
+    return measured
 
 
 def run_in_turns(

@@ -39,22 +39,22 @@ QUICK_SHAPES = (Shape(10, 10, 12), Shape(20, 20, 12))
 def measure(setting: Setting) -> Section:
     """Each once: one takes minutes."""
     shapes = QUICK_SHAPES if setting.quick else setting.affordable(SHAPES, lambda shape: shape.columns)
-    found: dict[Shape, tuple[Cost, Cost | LeftOut]] = {}
+    costs: dict[Shape, tuple[Cost, Cost | LeftOut]] = {}
     with TemporaryDirectory(prefix="incrowd-bench-") as folder:
         workshop = Workshop(Path(folder))
         for shape in shapes:
             names = _write(workshop.folder / "all.parquet", shape)
-            asked = release("all.parquet", METHOD, K, names)
+            command = release("all.parquet", METHOD, K, names)
             copied = workshop.run(copy("all.parquet"))
-            found[shape] = copied, workshop.attempt(asked, LIMIT)
-            tell(f"{shape}: {_seconds(found[shape][1])}")
+            costs[shape] = copied, workshop.attempt(command, LIMIT)
+            tell(f"{shape}: {_seconds(costs[shape][1])}")
     same = [shape for shape in shapes if shape.rows == shapes[0].rows]
     ratios = {
         str(shape): Costs((cost,)).ratios(Costs((copied,)))
-        for shape, (copied, cost) in found.items()
+        for shape, (copied, cost) in costs.items()
         if isinstance(cost, Cost)
     }
-    power = _power(same, found)
+    power = _power(same, costs)
     return Section(
         "Thousands of columns",
         (
@@ -62,16 +62,16 @@ def measure(setting: Setting) -> Section:
             f"once each; a process was given {LIMIT:.0f} s. The copy is Polars reading the file and writing it again.",
             Table(
                 ("", "copy, CPU s", "CPU s", "wall s", "peak GB", "in copies"),
-                [(str(shape), *_row(*pair)) for shape, pair in found.items()],
+                [(str(shape), *_row(*pair)) for shape, pair in costs.items()],
             ),
             Goal(
                 f"every one of them is released, and {same[0].rows} rows cost at most as their columns to the power "
                 f"{MOST_POWER:g}",
-                f"{len(ratios)} of {len(found)} released; " + ("no power" if power is None else f"power {power:.2f}"),
-                len(ratios) == len(found) and power is not None and power <= MOST_POWER,
+                f"{len(ratios)} of {len(costs)} released; " + ("no power" if power is None else f"power {power:.2f}"),
+                len(ratios) == len(costs) and power is not None and power <= MOST_POWER,
                 "Left out: "
-                + "; ".join(f"{shape} ({cost.why})" for shape, (_, cost) in found.items() if isinstance(cost, LeftOut))
-                if len(ratios) < len(found)
+                + "; ".join(f"{shape} ({cost.why})" for shape, (_, cost) in costs.items() if isinstance(cost, LeftOut))
+                if len(ratios) < len(costs)
                 else "",
             ),
         ),
@@ -88,9 +88,9 @@ def _write(path: Path, shape: Shape) -> Sequence[str]:
     return names[: shape.quasi_identifiers]
 
 
-def _power(shapes: Sequence[Shape], found: dict[Shape, tuple[Cost, Cost | LeftOut]]) -> float | None:
+def _power(shapes: Sequence[Shape], measured: dict[Shape, tuple[Cost, Cost | LeftOut]]) -> float | None:
     """How CPU grows from half of the columns to all of them."""
-    costs = [cost.cpu for shape in shapes[-2:] if isinstance(cost := found[shape][1], Cost)]
+    costs = [cost.cpu for shape in shapes[-2:] if isinstance(cost := measured[shape][1], Cost)]
     if len(costs) < 2:
         return None
     return float(np.log(costs[1] / costs[0]) / np.log(shapes[-1].columns / shapes[-2].columns))

@@ -87,14 +87,14 @@ def _run_once(laboratory: Laboratory, trial: Trial) -> list[Result]:
 
 def cells_of(name: str, subject: Subject) -> list[dict[str, Any]]:
     """The four cells of a table."""
-    asked = recipe_of({"target": subject.target, "k": K})
-    laboratory = Laboratory(subject, Setup(FiveByTwo(1, stratified=True), seed=SEED, recipe=asked, attacked=False))
+    recipe = recipe_of({"target": subject.target, "k": K})
+    laboratory = Laboratory(subject, Setup(FiveByTwo(1, stratified=True), seed=SEED, recipe=recipe, attacked=False))
     candidates = automatic.usual_candidates(subject.schema)
     picks: dict[str, list[tuple[str, str]]] = {}
     results: list[Result] = []
     for (repetition, fold), split in laboratory.splits.items():
         for cell, learners in {"mix": MIX, **{one: (one,) for one in MIX}}.items():
-            chosen = _chosen(subject.take(split.train), candidates, asked, learners)
+            chosen = _chosen(subject.take(split.train), candidates, recipe, learners)
             picks.setdefault(cell, []).append(chosen)
         for choice in candidates:
             results += laboratory.run(Trial(choice, K, repetition, fold, MIX))
@@ -102,10 +102,10 @@ def cells_of(name: str, subject: Subject) -> list[dict[str, Any]]:
 
 
 def _chosen(
-    subject: Subject, candidates: tuple[Choice, ...], asked: Recipe, learners: tuple[str, ...]
+    subject: Subject, candidates: tuple[Choice, ...], recipe: Recipe, learners: tuple[str, ...]
 ) -> tuple[str, str]:
     """What ``auto`` takes, and what is best on average over the same splits, be it by chance."""
-    chosen = automatic.choose(subject, candidates, asked, Auto(learners, seconds=100_000), SEED)
+    chosen = automatic.choose(subject, candidates, recipe, Auto(learners, seconds=100_000), SEED)
     best = chosen.lead.method if chosen.lead is not None and chosen.lead.value > 0 else chosen.usual
     return str(chosen.choice), best
 
@@ -119,9 +119,9 @@ def _cell(name: str, cell: str, picks: list[tuple[str, str]], results: list[Resu
         for own in zip(*picks, strict=True)
     )
     error = math.sqrt(2 * value * (1 - value) / rows)
-    found = {"table": name, "for": cell, "best": best, "picks": [one for one, _ in picks], "error": error}
+    row = {"table": name, "for": cell, "best": best, "picks": [one for one, _ in picks], "error": error}
     gaps = {"gap": value - auto, "average": value - average}
-    return found | gaps | {"fixed": {method: value - other for method, other in ranked}}
+    return row | gaps | {"fixed": {method: value - other for method, other in ranked}}
 
 
 def _value(results: list[Result], method: str, fold: int, learners: tuple[str, ...]) -> float:
@@ -140,8 +140,8 @@ def ordered_subject(table: str, target: str | None, rows: int | None, data: Path
 
 def accuracies_of(subject: Subject) -> dict[str, dict[str, float]]:
     """What each candidate, in any form, reaches by learner on average over splits; without those that failed."""
-    asked = recipe_of({"target": subject.target, "k": K})
-    laboratory = Laboratory(subject, Setup(FiveByTwo(2, stratified=True), seed=DRAWN, recipe=asked, attacked=False))
+    recipe = recipe_of({"target": subject.target, "k": K})
+    laboratory = Laboratory(subject, Setup(FiveByTwo(2, stratified=True), seed=DRAWN, recipe=recipe, attacked=False))
     forms = (None, "counts", "strict")
     choices = dict.fromkeys(one for form in forms for one in automatic.usual_candidates(subject.schema, form))
     results = [
@@ -163,10 +163,10 @@ def write_auto(page: Path, out: Path, data: Path | None, tell: Callable[[str], N
     """Measure what is not measured yet, and write the page after each table."""
     Laboratory.run = _run_once  # type: ignore[method-assign, assignment]
     done = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-    found: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    measures: dict[str, Callable[[], list[dict[str, Any]]]] = {
         _named(*one): partial(_order, *one, data) for one in ORDERED
     } | {name: partial(_cells, name, data) for name in TABLES}
-    for name, measure in found.items():
+    for name, measure in measures.items():
         if name not in {one["table"] for one in done}:
             new = measure()
             _kept.clear()

@@ -33,7 +33,7 @@ class _Line:
         return self.x(1 + ranks) - self.x(1)
 
 
-def critical_difference_diagram(found: CriticalDifference) -> Html:
+def critical_difference_diagram(test: CriticalDifference) -> Html:
     """Mean ranks of methods, the critical difference, and which methods do not differ.
 
     A thick bar covers the ranks that do not differ from the control's.
@@ -41,23 +41,23 @@ def critical_difference_diagram(found: CriticalDifference) -> Html:
     Examples
     --------
     >>> from experiments.significance import bonferroni_dunn
-    >>> found = bonferroni_dunn({"TDR": 2.347, "TDS": 2.444, "kACTUS": 1.208}, cases=72, control="kACTUS")
-    >>> "kACTUS is better than TDR and TDS" in critical_difference_diagram(found)
+    >>> test = bonferroni_dunn({"TDR": 2.347, "TDS": 2.444, "kACTUS": 1.208}, cases=72, control="kACTUS")
+    >>> "kACTUS is better than TDR and TDS" in critical_difference_diagram(test)
     True
     """
-    line = _Line(len(found.mean_ranks))
+    line = _Line(len(test.mean_ranks))
     top = AXIS + BAR_STEP * 2 + 12
-    left = math.ceil(len(found.mean_ranks) / 2)
+    left = math.ceil(len(test.mean_ranks) / 2)
     height = top + ROW * left
-    parts = [_scale(found, line), _axis(line), *_labels(found, line, left, top), _bar(found, line)]
-    return picture(sentence(str(found)), parts, WIDTH, height)
+    parts = [_scale(test, line), _axis(line), *_labels(test, line, left, top), _bar(test, line)]
+    return picture(sentence(str(test)), parts, WIDTH, height)
 
 
-def _scale(found: CriticalDifference, line: _Line) -> Html:
+def _scale(test: CriticalDifference, line: _Line) -> Html:
     """The critical difference as a length; where it is longer than the line, it has no end."""
-    length = line.length(found.difference)
-    label = f"critical difference {found.difference:.3g} ({TEST}, {found.cases:,} cases)"
-    is_whole = found.difference <= line.methods - 1
+    length = line.length(test.difference)
+    label = f"critical difference {test.difference:.3g} ({TEST}, {test.cases:,} cases)"
+    is_whole = test.difference <= line.methods - 1
     ends = [rect(MARGIN + end - 0.5, SCALE - 4, 1.5, 9, "axis") for end in ((0, length) if is_whole else (0,))]
     return join([rect(MARGIN, SCALE, length, 1.5, "axis"), *ends, words(label, (MARGIN, SCALE - 10))])
 
@@ -71,9 +71,9 @@ def _axis(line: _Line) -> Html:
     return join([rect(MARGIN, AXIS, WIDTH - 2 * MARGIN, 1.5, "axis"), *ticks, *numbers])
 
 
-def _labels(found: CriticalDifference, line: _Line, left: int, top: float) -> list[Html]:
+def _labels(test: CriticalDifference, line: _Line, left: int, top: float) -> list[Html]:
     """The better half is named at the left, the others at the right; the outermost are topmost, so no lines cross."""
-    better, others = found.mean_ranks[:left], found.mean_ranks[left:]
+    better, others = test.mean_ranks[:left], test.mean_ranks[left:]
     named = [(name, rank, row, True) for row, (name, rank) in enumerate(better)]
     named += [(name, rank, row, False) for row, (name, rank) in enumerate(reversed(others))]
     return [_label(name, rank, line, top + ROW * row, at_left) for name, rank, row, at_left in named]
@@ -92,9 +92,9 @@ def _label(name: str, rank: float, line: _Line, y: float, at_left: bool) -> Html
     )
 
 
-def _bar(found: CriticalDifference, line: _Line) -> Html:
+def _bar(test: CriticalDifference, line: _Line) -> Html:
     """The thick bar below the line."""
-    own = found.rank(found.control)
-    start, end = line.x(own - found.difference), line.x(own + found.difference)
+    own = test.rank(test.control)
+    start, end = line.x(own - test.difference), line.x(own + test.difference)
     y = AXIS + BAR_STEP - BAR / 2
     return rect(start - 3, y, end - start + 6, BAR, "area series-0", rx=3)

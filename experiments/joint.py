@@ -130,8 +130,8 @@ class Bench:
         records, right = 0, 0.0
         for gone in np.random.default_rng(SEED).choice(split.train, LEAVERS, replace=False):
             rest = split.train[split.train != gone]
-            told = whole.told(Counted.of(self.subject, self.released(trial, rest), together=True), int(gone))
-            records, right = records + all(told), right + fmean(told)
+            guesses = whole.guess_leaver(Counted.of(self.subject, self.released(trial, rest), together=True), int(gone))
+            records, right = records + all(guesses), right + fmean(guesses)
         return {"records": float(records), "attributes": 100 * right / LEAVERS}
 
 
@@ -186,8 +186,8 @@ class Counted:
             prior = np.array([whole[one] for one in own]) / len(everybody)
             for number, group in enumerate(groups):
                 if group:
-                    told = np.array([group.get(one, 0) for one in own])
-                    logs[number] += np.log((told + prior) / (sizes[number] + 1))
+                    counts = np.array([group.get(one, 0) for one in own])
+                    logs[number] += np.log((counts + prior) / (sizes[number] + 1))
         most = logs.max(axis=0)
         return np.asarray(most + np.log(np.exp(logs - most).sum(axis=0)), np.float64)
 
@@ -201,15 +201,15 @@ class Counted:
                 columns.append([drawn[at] for at in generator.permutation(size)])
             dealt |= set(zip(*columns, strict=True))
         everybody = np.concatenate([members, others])
-        told = [self.own(names, everybody) for names, groups in self.parts.items() if any(groups)]
-        records = list(zip(*told, strict=True))
+        values = [self.own(names, everybody) for names, groups in self.parts.items() if any(groups)]
+        records = list(zip(*values, strict=True))
         often, facts = Counter(records), {}
         for called, some in (("members met", records[: len(members)]), ("others met", records[len(members) :])):
             alone = [record for record in some if often[record] == 1]
             facts[called] = 100 * fmean(record in dealt for record in alone) if alone else 0.0
         return facts
 
-    def told(self, fewer: Counted, gone: int) -> list[bool]:
+    def guess_leaver(self, fewer: Counted, gone: int) -> list[bool]:
         """For each attribute whether the value of which most is gone is that of the row that left."""
         right = []
         for names, groups in self.parts.items():
@@ -227,14 +227,14 @@ class Counted:
 
 def _members(texts: Sequence[str]) -> dict[Member, int]:
     """The members of cells, those that belong together as one."""
-    told = [read_members(text) or () for text in texts]
-    return {tuple(value for value, _ in each): each[0][1] for each in zip(*told, strict=True)}
+    cells = [read_members(text) or () for text in texts]
+    return {tuple(value for value, _ in each): each[0][1] for each in zip(*cells, strict=True)}
 
 
 def learned(train: Examples, test: Examples) -> dict[str, float]:
     """Accuracy of every learner."""
     scores = {name: np.asarray(find_learner(name).fit(train, 1).scores(test), np.float64) for name in LEARNERS}
-    return {name: 100 * quality(given, test.classes).accuracy for name, given in scores.items()}
+    return {name: 100 * quality(chances, test.classes).accuracy for name, chances in scores.items()}
 
 
 def run_trials(folder: Path, data: Path | None, seconds: float, tell: Callable[[str], None]) -> None:
@@ -340,10 +340,10 @@ def _differences(kept: Outcomes) -> list[str | Table | Goal]:
     for learner, name in LEARNERS.items():
         gains = [[one for k in KS if (one := gained(kept, table, learner, k)) is not None] for table in TABLES]
         by_learner[name] = interval([fmean(one) for one in gains if one])
-    told = "; ".join(f"{name} {one[0]:+.1f} ({one[1]:+.1f} to {one[2]:+.1f})" for name, one in by_learner.items())
+    shown = "; ".join(f"{name} {one[0]:+.1f} ({one[1]:+.1f} to {one[2]:+.1f})" for name, one in by_learner.items())
     mean = fmean(one for one, _, _ in by_learner.values())
     worse = [name for name, (_, _, high) in by_learner.items() if high < 0]
-    parts.append(Goal("half a point on average", f"{mean:+.2f}; by learner, over tables: {told}", mean >= 0.5))
+    parts.append(Goal("half a point on average", f"{mean:+.2f}; by learner, over tables: {shown}", mean >= 0.5))
     parts.append(Goal("no learner is clearly worse", f"worse are: {', '.join(worse) or 'none'}", not worse))
     return parts
 
@@ -361,9 +361,9 @@ def _told(kept: Outcomes) -> list[str | Table | Goal]:
     gone = []
     for table in LEAVERS_OF:
         if pairs := _pairs(kept, table, KS[0], "leavers"):
-            told = [[sum(pair[way][name] for pair in pairs) for name in ("records", "attributes")] for way in (0, 1)]
+            sums = [[sum(pair[way][name] for pair in pairs) for name in ("records", "attributes")] for way in (0, 1)]
             people = LEAVERS * len(pairs)
-            gone.append([table, *(f"{whole:.0f} of {people}, {cells / len(pairs):.0f} %" for whole, cells in told)])
+            gone.append([table, *(f"{whole:.0f} of {people}, {cells / len(pairs):.0f} %" for whole, cells in sums)])
     return [
         "Area under the curve of the shadow attack (0.5 is chance): without joint counts; with them, read attribute by "
         "attribute, and together. Of people whom nobody is like the share that one deal has, of members and of others, "

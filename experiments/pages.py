@@ -47,14 +47,14 @@ class Picture:
 class Goal:
     """What was aimed at, what came out, and why, where it was missed."""
 
-    asked: str
-    found: str
+    text: str
+    measured: str
     met: bool
     why: str = ""
 
     def __str__(self) -> str:
-        said = f"**{'Met' if self.met else 'Missed'}**: {self.asked}. Measured: {self.found}."
-        return said if self.met or not self.why else f"{said} {self.why}"
+        words = f"**{'Met' if self.met else 'Missed'}**: {self.text}. Measured: {self.measured}."
+        return words if self.met or not self.why else f"{words} {self.why}"
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class Section:
 
     def text(self, *, pictures: bool) -> str:
         """The section as Markdown; a terminal has no use for pictures."""
-        told = [str(part) for part in self.parts if pictures or not isinstance(part, Picture)]
-        return "\n\n".join([f"## {self.title}", *told])
+        shown = [str(part) for part in self.parts if pictures or not isinstance(part, Picture)]
+        return "\n\n".join([f"## {self.title}", *shown])
 
 
 def write_pictures(path: Path, pictures: Iterable[Picture]) -> None:

@@ -69,15 +69,15 @@ def measure(
 ) -> list[Cost]:
     """The costs of all methods and levels, two thirds of the rows released, the last third to be told."""
     splits = FixedSplit(repetitions=repetitions).splits(subject.classes.codes.astype(np.int64), SEED)
-    found = []
+    costs = []
     for method in methods:
         for word, levels in LEVELS.items():
             for level in levels:
                 for split in splits:
                     cost = _cost(subject, split, method, word, level)
-                    found += [] if cost is None else [cost]
+                    costs += [] if cost is None else [cost]
         tell(f"{method}: measured")
-    return found
+    return costs
 
 
 def unprotected(subject: Subject, repetitions: int) -> tuple[float, float]:
@@ -95,18 +95,18 @@ def _cost(subject: Subject, split: RowSplit, method: str, word: str, level: str)
     seed = seed_of(SEED, method, word, level, split.repetition)
     try:
         if method == KADET:
-            asked = {"require": f"{word}={level}"} if required else {}
-            scores, _ = publish_and_score(parts, subject.schema, K, asked)
-            found = quality(scores, parts.truth)
-            return Cost(method, word, level, found.accuracy, found.auc, None)
+            options = {"require": f"{word}={level}"} if required else {}
+            scores, _ = publish_and_score(parts, subject.schema, K, options)
+            reached = quality(scores, parts.truth)
+            return Cost(method, word, level, reached.accuracy, reached.auc, None)
         requirement = asked_for(f"{word}={level}", KAnonymity(K)) if required else KAnonymity(K)
         schema = subject.schema if find_method(method).generalizes else _plain(subject.schema)
         made = release_rows(parts.train, subject.frame[split.train], schema, method, {}, requirement, seed)
     except RequirementError:
         return None
     fed = feed_release(parts, made.plan, made.draft, subject.frame[split.test], Feeding(sets="auto"), seed)
-    found = _learned(*fed)
-    return Cost(method, word, level, found.accuracy, found.auc, made.plan.share_of_cells_shown)
+    reached = _learned(*fed)
+    return Cost(method, word, level, reached.accuracy, reached.auc, made.plan.share_of_cells_shown)
 
 
 def _plain(schema: Schema) -> Schema:

@@ -58,9 +58,9 @@ def expanded(subject: Subject, factor: int) -> pl.DataFrame:
     return pl.DataFrame([*columns, pl.Series("class", target.dictionary.gather(np.tile(target.codes, factor)))])
 
 
-def timed(frame: pl.DataFrame, folder: Path, method: str = "kactus", **asked: Any) -> Timed:
+def timed(frame: pl.DataFrame, folder: Path, method: str = "kactus", **options: Any) -> Timed:
     """Release the rows from Parquet to verified Parquet, in this process."""
-    known: dict[str, Any] = {} if "known_together" in asked else {"quasi_identifiers": list(SEVEN), "k": K}
+    known: dict[str, Any] = {} if "known_together" in options else {"quasi_identifiers": list(SEVEN), "k": K}
     frame.write_parquet(folder / "people.parquet")
     cpu, wall = time.process_time(), time.perf_counter()
     made = release(
@@ -71,7 +71,7 @@ def timed(frame: pl.DataFrame, folder: Path, method: str = "kactus", **asked: An
         to=folder / "release.parquet",
         outputs=Outputs(replace=True),
         **known,
-        **asked,
+        **options,
     )
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     return Timed(
@@ -103,24 +103,24 @@ def write_scalability(
     subject = adult(data, None)
     table = printed("kactus_table6")
     chosen = table if factors is None else table.filter(pl.col("scale_factor").is_in(list(factors)))
-    found = {}
+    times = {}
     with TemporaryDirectory(prefix="incrowd-scalability-") as folder:
         timed(expanded(subject, 1).head(SMALL), Path(folder))  # compiles
         for factor in chosen["scale_factor"].to_list():
-            found[factor] = timed(expanded(subject, factor), Path(folder))
-            tell(f"{found[factor].rows:,} rows: {found[factor].cpu:.1f} s CPU")
+            times[factor] = timed(expanded(subject, factor), Path(folder))
+            tell(f"{times[factor].rows:,} rows: {times[factor].cpu:.1f} s CPU")
     about = (
         "Written by `python -m experiments scalability --page docs/results/reproduction_kactus_6.md`.",
         machine(),
     )
-    write_page(page, "Table 6 of the kACTUS paper: seconds by rows", about, [section(chosen, found)])
+    write_page(page, "Table 6 of the kACTUS paper: seconds by rows", about, [section(chosen, times)])
 
 
-def section(table: pl.DataFrame, found: dict[int, Timed]) -> Section:
+def section(table: pl.DataFrame, times: dict[int, Timed]) -> Section:
     """The printed seconds beside ours."""
     rows, both = [], []
     for factor, trained, hidden, records in table.iter_rows():
-        one = found[factor]
+        one = times[factor]
         both.append((one.rows, one.cpu))
         rows.append(
             (

@@ -33,7 +33,7 @@ class Trial:
     engine: str
     case: str
     ending: str
-    told: str = ""
+    message: str = ""
 
     @property
     def refused(self) -> bool:
@@ -71,7 +71,8 @@ def run(words: Sequence[str], engines: Sequence[str], *, verbose: bool = False) 
                     trials.append(_trial(fault, case))
                     if verbose:
                         print(
-                            f"{trials[-1].ending}: {fault.place}: {fault.name} ({case}) {trials[-1].told}", flush=True
+                            f"{trials[-1].ending}: {fault.place}: {fault.name} ({case}) {trials[-1].message}",
+                            flush=True,
                         )
     return trials
 

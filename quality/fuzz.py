@@ -112,8 +112,8 @@ def _written(page: Path, name: str) -> list[Row]:
     """The rows of other readers that are on the page already."""
     text = page.read_text(encoding="utf-8") if page.exists() else ""
     text = text.partition("<!-- fuzz -->")[2].partition("<!-- /fuzz -->")[0]
-    found = re.findall(r"^\| (\w+) \| ([\d,]+) \| ([\d,]+) \| ([\d.]+) \|$", text, re.MULTILINE)
-    rows = [(reader, int(c.replace(",", "")), int(v.replace(",", "")), float(m)) for reader, c, v, m in found]
+    cells = re.findall(r"^\| (\w+) \| ([\d,]+) \| ([\d,]+) \| ([\d.]+) \|$", text, re.MULTILINE)
+    rows = [(reader, int(c.replace(",", "")), int(v.replace(",", "")), float(m)) for reader, c, v, m in cells]
     return [row for row in rows if row[0] in READERS and row[0] != name]
 
 

@@ -320,10 +320,10 @@ def _ledger() -> list[Seed]:
     link = linked(json.loads(header), 0, FIRST, KEY)
     entry = plain(link.header) + b"\n" + link.mac.encode() + b"\n" + payload
     head = json.dumps(Head.of(1, link.mac, KEY).to_json()).encode()
-    said = {"incrowd_ledger": 1, "mark": "0f", "asked": "0a", "key": "00" * 32, "made": "2026-01-02", "sha256": "0f"}
-    said |= {"requirement": "5-anonymity", "version": "0", "k": 5, "quasi_identifiers": ["age"], "unchanged": ["ill"]}
+    facts = {"incrowd_ledger": 1, "mark": "0f", "asked": "0a", "key": "00" * 32, "made": "2026-01-02", "sha256": "0f"}
+    facts |= {"requirement": "5-anonymity", "version": "0", "k": 5, "quasi_identifiers": ["age"], "unchanged": ["ill"]}
     old = pa.table({"class": pa.array([1, 1, None, 2] * 9, pa.int32())})
-    old = old.replace_schema_metadata({b"incrowd.releases.ledger": json.dumps(said).encode()})
+    old = old.replace_schema_metadata({b"incrowd.releases.ledger": json.dumps(facts).encode()})
     sink = io.BytesIO()
     pq.write_table(old, sink)
     return [Seed(".entry", entry), Seed(".head.json", head), Seed(".entry.parquet", sink.getvalue())]

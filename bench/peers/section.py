@@ -92,14 +92,14 @@ class _Run:
     def _ours(self, rows: int) -> tuple[Costs, Found]:
         """The copy and every method in turns."""
         runs: dict[str, list[Cost]] = {name: [] for name in (COPY, *self.methods)}
-        found: dict[str, Outcome] = {}
+        outcomes: dict[str, Outcome] = {}
         for _ in range(self.setting.repetitions):
             runs[COPY].append(self.workshop.run(copy(f"{rows}.csv")))
             for method in self.methods:
                 runs[method].append(self.workshop.run(self._command(method, rows)))
-                found[method] = self._recounted(Costs(tuple(runs[method])), "release.csv", rows)
+                outcomes[method] = self._recounted(Costs(tuple(runs[method])), "release.csv", rows)
                 tell(f"{method}: {runs[method][-1].cpu:.1f} s")
-        return Costs(tuple(runs[COPY])), found
+        return Costs(tuple(runs[COPY])), outcomes
 
     def _next(self, peer: Peer, before: Found, rows: int) -> Outcome | LeftOut:
         """A peer on more rows. All that managed few rows are tried where they are compared, none is skipped there."""
@@ -163,9 +163,9 @@ def _parts(
     yield NOT_HERE
 
 
-def _tools_table(found: Found, copied: Costs) -> Table:
+def _tools_table(outcomes: Found, copied: Costs) -> Table:
     rows = [(COPY, "Polars", f"{copied.wall:.2f}", f"{copied.cpu:.2f}", f"{copied.gigabytes:.2f}", "1", "", "", "")]
-    for name, outcome in found.items():
+    for name, outcome in outcomes.items():
         if isinstance(outcome, LeftOut):
             rows.append((name, outcome.why, *("–",) * 7))
             continue
@@ -196,8 +196,8 @@ def _why(measured: Measured) -> Iterator[str]:
     """The reasons for the dashes."""
     known = {
         f"{name} on {rows:,} rows ({outcome.why})"
-        for rows, found in measured.other.items()
-        for name, outcome in found.items()
+        for rows, outcomes in measured.other.items()
+        for name, outcome in outcomes.items()
         if isinstance(outcome, LeftOut)
     }
     if known:
@@ -230,8 +230,8 @@ def _goals(measured: Measured, middle: int, large: int) -> Iterator[Goal]:
     )
 
 
-def _cpu(found: Found) -> dict[str, float]:
-    return {name: outcome.costs.cpu for name, outcome in found.items() if isinstance(outcome, Outcome)}
+def _cpu(outcomes: Found) -> dict[str, float]:
+    return {name: outcome.costs.cpu for name, outcome in outcomes.items() if isinstance(outcome, Outcome)}
 
 
 def _picture(measured: Measured, middle: int, large: int) -> Picture:

@@ -131,8 +131,8 @@ def attack_adult(
             started = Stopwatch()
             rows += _attacked(subject, method, k)
             tell(f"{method}, k = {k}: {started.spent[0]:.0f} s, CPU {started.spent[1]:.0f} s")
-        found = attack_scene(scene_of(subject, method, KAnonymity(ks[0])), ["minimality"])["minimality"]
-        rows += [Row("minimality", "", method, k, found) for k in ks]
+        finding = attack_scene(scene_of(subject, method, KAnonymity(ks[0])), ["minimality"])["minimality"]
+        rows += [Row("minimality", "", method, k, finding) for k in ks]
     return Results(rows, subject.table.height, *begun.spent)
 
 
@@ -158,18 +158,18 @@ def scene_of(
 def _attacked(subject: Subject, method: str, k: int) -> list[Row]:
     scene = scene_of(subject, method, KAnonymity(k))
     others = [name for name in ATTACKS if name not in (*BY_COLUMN, *APART)]
-    found = [("", attack_scene(scene, others)), (SALARY, attack_scene(scene, BY_COLUMN))]
-    found.append((OCCUPATION, attack_scene(replace(scene, sensitive=(OCCUPATION,)), BY_COLUMN)))
-    return [Row(one.attack, column, method, k, one) for column, report in found for one in report.findings]
+    reports = [("", attack_scene(scene, others)), (SALARY, attack_scene(scene, BY_COLUMN))]
+    reports.append((OCCUPATION, attack_scene(replace(scene, sensitive=(OCCUPATION,)), BY_COLUMN)))
+    return [Row(one.attack, column, method, k, one) for column, report in reports for one in report.findings]
 
 
 def attack_promised(subject: Subject, methods: Sequence[str] = METHODS) -> Results:
     """Releases with l-diversity and t-closeness of the salary, or of the occupation, on top of k = 10."""
     begun = Stopwatch()
     rows = []
-    for column, asked in STRONGER.items():
+    for column, promise in STRONGER.items():
         for method in methods:
-            scene = replace(scene_of(subject, method, asked_for(asked, KAnonymity(10))), sensitive=(column,))
+            scene = replace(scene_of(subject, method, asked_for(promise, KAnonymity(10))), sensitive=(column,))
             rows += [Row(one.attack, column, method, 10, one) for one in attack_scene(scene, BY_COLUMN).findings]
     return Results(rows, subject.table.height, *begun.spent)
 
@@ -193,8 +193,8 @@ def attack_means(subject: Subject, ks: Sequence[int] = KS) -> Results:
     for method in ("kactus", "mondrian"):
         for k in ks:
             scene = scene_of(subject, method, KAnonymity(k), {"numeric": "mean"})
-            found = attack_scene(scene, ["mean of a group"])
-            rows += [Row(one.attack, "", method, k, one) for one in found.findings]
+            report = attack_scene(scene, ["mean of a group"])
+            rows += [Row(one.attack, "", method, k, one) for one in report.findings]
     return Results(rows, subject.table.height, *begun.spent)
 
 
@@ -229,8 +229,8 @@ def attack_patterns(subject: Subject) -> Results:
             cells = tuple((int(row), "marital-status") for row in generator.permutation(SAMPLE)[:CELLS])
             frame = subject.frame[chosen].select(names)
             scene = Scene(table, frame, schema, frame, (SALARY,), hidden=HiddenCells(cells, hider), seed=sample)
-            found = attack_scene(scene, ["suppression pattern"]).findings
-            rows += [Row(one.attack, "", hider, sample, one) for one in found]
+            findings = attack_scene(scene, ["suppression pattern"]).findings
+            rows += [Row(one.attack, "", hider, sample, one) for one in findings]
     return Results(rows, SAMPLE, *begun.spent)
 
 

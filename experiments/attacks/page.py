@@ -95,15 +95,15 @@ TOO_SMALL = "This was a quick run on fewer rows: everything ran, but its figures
 def write_attacks(page: Path, data: Path | None = None, rows: int | None = None, tell: Tell = print) -> None:
     """Run everything and write the page; with ``rows``, on so many rows only, for a quick look."""
     subject = read_adult(data, rows)
-    found = attack_adult(subject, tell=tell)
+    results = attack_adult(subject, tell=tell)
     promised, plain, means = attack_promised(subject), attack_plain(subject), attack_means(subject)
     trees, patterns = attack_trees(subject), attack_patterns(subject)
-    write_adult(page, found, promised, plain, means, trees, patterns, quick=rows is not None)
+    write_adult(page, results, promised, plain, means, trees, patterns, quick=rows is not None)
 
 
 def write_adult(
     path: Path,
-    found: Results,
+    results: Results,
     promised: Results,
     plain: Results,
     means: Results,
@@ -114,15 +114,15 @@ def write_adult(
 ) -> None:
     """Write the page, and its pictures into the folder ``plots`` beside it."""
     made = "Written by `python -m experiments attacks`, with the data in the folder that `INCROWD_DATA` names."
-    spent = [(one.seconds, one.cpu) for one in (found, promised, plain, means, trees, patterns)]
+    spent = [(one.seconds, one.cpu) for one in (results, promised, plain, means, trees, patterns)]
     sections = [
-        _overview(found),
-        _goals(found, promised, *(sum(one) for one in zip(*spent, strict=True))),
+        _overview(results),
+        _goals(results, promised, *(sum(one) for one in zip(*spent, strict=True))),
         _promised(promised),
         _plain(plain),
         _apart(means, trees, patterns),
-        _pictures(found),
-        _all(found),
+        _pictures(results),
+        _all(results),
     ]
     write_page(path, "Attacks on releases of Adult", [made, machine(), TOO_SMALL if quick else CAUTION], sections)
 
@@ -137,11 +137,11 @@ def _shown(attack: str, value: float) -> str:
     return f"{value:.0f}" if attack == "background knowledge" else f"{value:.3f}"
 
 
-def _cell(found: Finding | None, attack: str) -> str:
+def _cell(finding: Finding | None, attack: str) -> str:
     """The measured value, with a star where it is a leak."""
-    if found is None or found.measured is None:
+    if finding is None or finding.measured is None:
         return "not run"
-    return _shown(attack, found.measured) + ("*" if found.verdict == LEAK else "")
+    return _shown(attack, finding.measured) + ("*" if finding.verdict == LEAK else "")
 
 
 def _overview(results: Results) -> Section:
@@ -166,15 +166,15 @@ def _overview(results: Results) -> Section:
     )
 
 
-def _goals(found: Results, promised: Results, wall: float, cpu: float) -> Section:
+def _goals(results: Results, promised: Results, wall: float, cpu: float) -> Section:
     parts: list[str | Table | Picture | Goal] = [
         "At k = 10, for every method; where the goal is about l-diversity or t-closeness, on releases that keep them, "
         "see below."
     ]
     for attack in (name for name in ATTACKS if name in GOALS):
         under_more = attack in STRONGER_GOALS
-        parts += [_goal(promised if under_more else found, attack, column, under_more) for column in _columns(attack)]
-    parts.append(_goal(found, "attribute inference", OCCUPATION))
+        parts += [_goal(promised if under_more else results, attack, column, under_more) for column in _columns(attack)]
+    parts.append(_goal(results, "attribute inference", OCCUPATION))
     parts.append(
         Goal("all attacks within 10 minutes", f"{wall:.0f} s, of which {cpu:.0f} s of CPU", wall <= LIMIT, BUSY)
     )
@@ -185,22 +185,22 @@ def _goal(results: Results, attack: str, column: str, under_more: bool = False) 
     findings = {method: results.find(attack, column, method, 10) for method in METHODS}
     ran = {method: one for method, one in findings.items() if one is not None and one.measured is not None}
     missed = [method for method, one in ran.items() if _misses(one)]
-    told = ", ".join(f"{method} {_cell(one, attack)}" for method, one in findings.items())
-    told += "" if len(ran) == len(findings) else "; what was not run says nothing"
+    words = ", ".join(f"{method} {_cell(one, attack)}" for method, one in findings.items())
+    words += "" if len(ran) == len(findings) else "; what was not run says nothing"
     about = (f" ({column})" if column else "") + (" with l and t" if under_more else "")
     why = f"Missed by {', '.join(missed)}. {WHY.get(attack, '')}".strip() if missed else ""
-    return Goal(f"{attack}{about}: {GOALS[attack]}", told, bool(ran) and not missed, why)
+    return Goal(f"{attack}{about}: {GOALS[attack]}", words, bool(ran) and not missed, why)
 
 
-def _misses(found: Finding) -> bool:
+def _misses(finding: Finding) -> bool:
     """A goal is missed where the measure itself is beyond it, whatever the interval says."""
-    assert found.measured is not None
-    if found.attack == "background knowledge":
-        return found.goal is not None and found.measured < found.goal
-    if found.attack in ("singling out", "skewness"):  # by the rule of the attack: chance has an interval, t is exact
-        return found.verdict == LEAK
-    measured = abs(found.measured) if found.attack == "row order" else found.measured
-    return found.goal is not None and measured > found.goal + 1e-12
+    assert finding.measured is not None
+    if finding.attack == "background knowledge":
+        return finding.goal is not None and finding.measured < finding.goal
+    if finding.attack in ("singling out", "skewness"):  # by the rule of the attack: chance has an interval, t is exact
+        return finding.verdict == LEAK
+    measured = abs(finding.measured) if finding.attack == "row order" else finding.measured
+    return finding.goal is not None and measured > finding.goal + 1e-12
 
 
 def _promised(results: Results) -> Section:
@@ -209,7 +209,7 @@ def _promised(results: Results) -> Section:
         for attack in BY_COLUMN:
             cells = [_cell(results.find(attack, column, method, 10), attack) for method in METHODS]
             rows.append([attack, column, GOALS[attack], *cells])
-    about = " and ".join(f"`{asked}` for attacks on the {column}" for column, asked in STRONGER.items())
+    about = " and ".join(f"`{promise}` for attacks on the {column}" for column, promise in STRONGER.items())
     return Section(
         "With l-diversity and t-closeness",
         [f"Releases that keep {about}.", Table(["attack", "column", "goal", *METHODS], rows, 3)],
@@ -284,9 +284,9 @@ def _pictures(results: Results) -> Section:
 
 def _points(results: Results, attack: str, column: str, method: str, scale: float) -> Iterator[tuple[float, float]]:
     for k in KS:
-        found = results.find(attack, column, method, k)
-        if found is not None and found.measured is not None:
-            yield float(k), scale * max(0.0, found.measured)
+        finding = results.find(attack, column, method, k)
+        if finding is not None and finding.measured is not None:
+            yield float(k), scale * max(0.0, finding.measured)
 
 
 def _all(results: Results) -> Section:

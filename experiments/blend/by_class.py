@@ -121,7 +121,7 @@ def trials(folder: Path, name: str) -> None:
         inputs = indicators(train.drop("class"), new.drop("class"))
         for called, learner in LEARNERS.items():
             model = raw_pipeline(learner()).fit(inputs[0], train["class"].to_numpy())
-            said(name, 0, "raw", fold, called, model.predict(inputs[1]) == truth)
+            report(name, 0, "raw", fold, called, model.predict(inputs[1]) == truth)
         for k in SIZES:
             for form, settings in FORMS.items():
                 made = incrowd.release(
@@ -138,12 +138,12 @@ def trials(folder: Path, name: str) -> None:
                 opened = open_release(made.table, certificate=made.certificate)
                 for called, learner in LEARNERS.items():
                     guess = opened.classifier(learner()).fit().predict(new.drop("class"))
-                    said(name, k, form, fold, called, np.asarray(guess) == truth)
-                said(name, k, form, fold, "members", guessed(made, train) == train["class"].to_numpy())
-                said(name, k, form, fold, "strangers", guessed(made, new) == truth)
+                    report(name, k, form, fold, called, np.asarray(guess) == truth)
+                report(name, k, form, fold, "members", guessed(made, train) == train["class"].to_numpy())
+                report(name, k, form, fold, "strangers", guessed(made, new) == truth)
 
 
-def said(name: str, k: int, form: str, fold: int, what: str, right: Any) -> None:
+def report(name: str, k: int, form: str, fold: int, what: str, right: Any) -> None:
     """One line of figures."""
     print(f"{name},{k},{form},{fold},{what},{100 * float(np.mean(right)):.2f}", flush=True)
 

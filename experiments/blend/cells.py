@@ -27,7 +27,7 @@ class Cell:
         With parameters in brackets, if they are not the usual ones.
     form
         ``""``: as the method shows values; ``"counts"``; ``"strict"``: what the rows of a group have in common.
-    k, asked
+    k, besides
         The requirement: k, and what is asked besides (``"entropy-l=1.4"``).
     """
 
@@ -36,7 +36,7 @@ class Cell:
     method: str
     form: str
     k: int
-    asked: str
+    besides: str
     repetition: int
     fold: int
     deals: int = 5
@@ -63,17 +63,17 @@ class Outcome:
 
 def read_outcomes(path: Path) -> dict[Cell, Outcome]:
     """What former runs kept; a torn last line is passed over."""
-    found: dict[Cell, Outcome] = {}
+    outcomes: dict[Cell, Outcome] = {}
     if not path.exists():
-        return found
+        return outcomes
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
             data: dict[str, Any] = json.loads(line)
             scores = {name: (pair[0], pair[1]) for name, pair in data["outcome"]["scores"].items()}
-            found[Cell(*data["cell"])] = Outcome(scores, data["outcome"]["facts"], data["outcome"]["status"])
+            outcomes[Cell(*data["cell"])] = Outcome(scores, data["outcome"]["facts"], data["outcome"]["status"])
         except (ValueError, KeyError, TypeError):
             continue
-    return found
+    return outcomes
 
 
 def keep(path: Path, cell: Cell, outcome: Outcome) -> None:
@@ -83,11 +83,11 @@ def keep(path: Path, cell: Cell, outcome: Outcome) -> None:
         file.write(json.dumps({"cell": astuple(cell), "outcome": asdict(outcome)}) + "\n")
 
 
-def waiting(cells: Iterable[Cell], found: dict[Cell, Outcome]) -> list[list[Cell]]:
+def waiting(cells: Iterable[Cell], outcomes: dict[Cell, Outcome]) -> list[list[Cell]]:
     """The cells without an outcome, those of a split together: what they share is made once."""
     bundles: dict[tuple[str, str, int, int], list[Cell]] = {}
     for cell in dict.fromkeys(cells):
-        if cell not in found:
+        if cell not in outcomes:
             bundles.setdefault(cell.split, []).append(cell)
     return list(bundles.values())
 
@@ -155,8 +155,8 @@ def adult_cells(repetitions: int) -> Iterator[Cell]:
 def secret_cells(repetition: int, fold: int) -> Iterator[Cell]:
     """Adult, the class a secret: at k = 100 every requirement, at k = 1000 one."""
     for method, form in WITH_SECRETS:
-        for asked in SECRETS:
-            yield Cell(ADULT, "14/14", method, form, 100, asked, repetition, fold)
+        for besides in SECRETS:
+            yield Cell(ADULT, "14/14", method, form, 100, besides, repetition, fold)
         yield Cell(ADULT, "14/14", method, form, 1000, "entropy-l=1.4", repetition, fold)
 
 

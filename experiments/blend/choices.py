@@ -60,8 +60,8 @@ def choice_trials(repetitions: int = 1) -> Iterator[Trial]:
                         Trial(table, method, k, "", repetition, fold) for method in (BLEND, COUNTS, CLUSTERS, *PLAIN)
                     )
                     yield from (
-                        Trial(table, method, k, asked, repetition, fold)
-                        for asked in (PUREST, ENTROPY)
+                        Trial(table, method, k, besides, repetition, fold)
+                        for besides in (PUREST, ENTROPY)
                         for method in (BLEND, CLUSTERS)
                     )
 
@@ -111,7 +111,7 @@ def write_choices(page: Path, folder: Path, data: Path | None = None) -> None:
     """Write the page from what is kept."""
     kept = Kept(read_outcomes(folder))
     every = list(choice_trials())
-    done = sum(trial in kept.found for trial in every)
+    done = sum(trial in kept.outcomes for trial in every)
     sections = (
         Section("Protocol", [PROTOCOL, f"**{done} of {len(every)} trials of the first repetition have run.**"]),
         Section("Clusters or splits", _clusters(kept)),
@@ -179,28 +179,32 @@ SETS = (("papers, to choose", PAPERS), ("KEEL, to report", KEEL))
 def _clusters(kept: Kept) -> list[str | Table]:
     rows = []
     for where, tables in SETS:
-        for asked in ("", PUREST, ENTROPY):
+        for besides in ("", PUREST, ENTROPY):
             for ks in (*((k,) for k in sorted(KS)), KS):
-                each, mean = _mean(kept, tables, (CLUSTERS, asked), (BLEND, asked), ks)
-                told = [
-                    " / ".join(_told(kept, tables, method, ks[0], asked, fact) for method in (BLEND, CLUSTERS))
+                each, mean = _mean(kept, tables, (CLUSTERS, besides), (BLEND, besides), ks)
+                facts = [
+                    " / ".join(_fact_text(kept, tables, method, ks[0], besides, fact) for method in (BLEND, CLUSTERS))
                     if len(ks) == 1
                     else ""
                     for fact in ("pure", "advantage")
                 ]
                 better = f"{sum(apart > 0 for apart in each)} of {len(each)}"
-                rows.append([where, asked or "–", str(ks[0]) if len(ks) == 1 else "all", better, mean, *told])
+                rows.append([where, besides or "–", str(ks[0]) if len(ks) == 1 else "all", better, mean, *facts])
     by_k = Table(
         ["tables", "required", "k", "better", "points", "in groups of one class, %", "attacker's advantage, %"], rows, 2
     )
     by_table = [
         [
             name,
-            *(_mean(kept, (name,), (CLUSTERS, asked), (BLEND, asked), (k,))[0] for asked in ("", PUREST) for k in KS),
+            *(
+                _mean(kept, (name,), (CLUSTERS, besides), (BLEND, besides), (k,))[0]
+                for besides in ("", PUREST)
+                for k in KS
+            ),
         ]
         for name in (*PAPERS, *KEEL)
     ]
-    columns = [f"k = {k}{', ' + asked if asked else ''}" for asked in ("", PUREST) for k in KS]
+    columns = [f"k = {k}{', ' + besides if besides else ''}" for besides in ("", PUREST) for k in KS]
     lines = [[str(name), *(f"{one[0]:+.1f}" if one else "–" for one in cells)] for name, *cells in by_table]
     return [
         "Accuracy of `blend(groups='clusters')` less that of splits: mean over tables of the mean over learners, with "
@@ -211,9 +215,9 @@ def _clusters(kept: Kept) -> list[str | Table]:
     ]
 
 
-def _told(kept: Kept, tables: Sequence[str], method: str, k: int, asked: str, fact: str) -> str:
+def _fact_text(kept: Kept, tables: Sequence[str], method: str, k: int, besides: str, fact: str) -> str:
     known = [
-        one.facts[fact] for name in tables for one in kept.of(name, method, k, asked).values() if fact in one.facts
+        one.facts[fact] for name in tables for one in kept.of(name, method, k, besides).values() if fact in one.facts
     ]
     return f"{100 * fmean(known):.0f}" if known else "–"
 
@@ -226,7 +230,9 @@ def _plain(kept: Kept) -> list[str | Table | Goal]:
             each = [_mean(kept, tables, (method, ""), (counts, ""), (k,))[1] for k in sorted(KS)]
             against = "–" if method == PLAIN[0] else _mean(kept, tables, (method, ""), (PLAIN[0], ""))[1]
             _, mean = _mean(kept, tables, (method, ""), (counts, ""))
-            rows.append([where, called(method), *each, mean, against, _told(kept, tables, method, 10, "", "advantage")])
+            rows.append(
+                [where, called(method), *each, mean, against, _fact_text(kept, tables, method, 10, "", "advantage")]
+            )
     learners = [
         [
             where,

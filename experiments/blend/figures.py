@@ -17,7 +17,7 @@ KADET = "kadet"
 class Figures:
     """Outcomes, asked by what was tried."""
 
-    found: Mapping[Cell, Outcome]
+    outcomes: Mapping[Cell, Outcome]
 
     @classmethod
     def kept(cls, path: Path, cells: Iterable[Cell]) -> Figures:
@@ -26,14 +26,14 @@ class Figures:
         return cls({cell: outcome for cell, outcome in read_outcomes(path).items() if cell in wanted})
 
     def of(
-        self, table: str, known: str, method: str, form: str, k: int, asked: str = "", deals: int = 5
+        self, table: str, known: str, method: str, form: str, k: int, besides: str = "", deals: int = 5
     ) -> dict[tuple[int, int], Outcome]:
         """The outcomes of a method by repetition and fold."""
-        wanted = (table, known, method, form, k, asked, deals)
+        wanted = (table, known, method, form, k, besides, deals)
         return {
             (cell.repetition, cell.fold): outcome
-            for cell, outcome in self.found.items()
-            if (cell.table, cell.known, cell.method, cell.form, cell.k, cell.asked, cell.deals) == wanted
+            for cell, outcome in self.outcomes.items()
+            if (cell.table, cell.known, cell.method, cell.form, cell.k, cell.besides, cell.deals) == wanted
         }
 
     def accuracy(self, outcomes: Mapping[tuple[int, int], Outcome], learner: str, at: int = 0) -> float | None:
@@ -53,11 +53,11 @@ class Figures:
         done: dict[tuple[int, int], bool] = {}
         for cell in cells:
             at = (cell.repetition, cell.fold)
-            done[at] = done.get(at, True) and cell in self.found
+            done[at] = done.get(at, True) and cell in self.outcomes
         return sum(done.values())
 
 
-def said(value: float | None, digits: int = 1) -> str:
+def figure(value: float | None, digits: int = 1) -> str:
     """A figure, or a dash."""
     return "–" if value is None else f"{value:.{digits}f}"
 

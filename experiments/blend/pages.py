@@ -33,7 +33,7 @@ from experiments.blend.cells import (
     part_cells,
     small_cells,
 )
-from experiments.blend.figures import LEARNERS, Figures, asker, at_or_above, rivals_named, said, table
+from experiments.blend.figures import LEARNERS, Figures, asker, at_or_above, figure, rivals_named, table
 from experiments.blend.trying import SEED
 from experiments.charts import line_chart
 from experiments.pages import Picture, machine
@@ -77,13 +77,13 @@ def adult_plots(kept: Path, repetitions: int) -> Iterator[Picture]:
 
 def papers_best(known: str, learner: str, k: int) -> float | None:
     """The best accuracy that the kACTUS paper prints for this cell, whatever the method; None if it prints none."""
-    found = []
+    values = []
     for number in (3, 4, 5):
         here = printed(f"kactus_table{number}").filter(
             pl.col("quasi_identifiers") == known, pl.col("inducer") == PRINTED.get(learner, ""), pl.col("k") == k
         )
-        found += here["mean"].drop_nulls().to_list()
-    return max(found, default=None)
+        values += here["mean"].drop_nulls().to_list()
+    return max(values, default=None)
 
 
 def _adult_lines(figures: Figures, repetitions: int, pictures: Mapping[str, str]) -> Iterator[str]:
@@ -127,14 +127,14 @@ def _adult_verdicts(figures: Figures) -> Iterator[str]:
 def _accuracies(figures: Figures, known: str, learner: str, title: str) -> Iterator[str]:
     ask = asker(figures, ADULT, known)
     yield f"\n## {title}"
-    rows = [["**blend**", *(f"**{said(ask('blend', COUNTS, k, learner))}**" for k in KS)]]
+    rows = [["**blend**", *(f"**{figure(ask('blend', COUNTS, k, learner))}**" for k in KS)]]
     for (method, form), name in zip(RIVALS, rivals_named(RIVALS), strict=True):
-        rows.append([name, *(said(ask(method, form, k, learner)) for k in KS)])
+        rows.append([name, *(figure(ask(method, form, k, learner)) for k in KS)])
     if learner in PRINTED:
-        rows.append(["the paper's best", *(said(papers_best(known, learner, k)) for k in KS)])
+        rows.append(["the paper's best", *(figure(papers_best(known, learner, k)) for k in KS)])
     yield from table(["k", *map(str, KS)], rows)
     raw, binned = ask(UNPROTECTED, PLAIN, 1, learner), ask(BINNED, PLAIN, 5, learner)
-    yield f"\nUnprotected: {said(raw)}; in the same bins: {said(binned)}."
+    yield f"\nUnprotected: {figure(raw)}; in the same bins: {figure(binned)}."
 
 
 def _strict(figures: Figures) -> Iterator[str]:
@@ -148,7 +148,7 @@ def _strict(figures: Figures) -> Iterator[str]:
     methods = (("blend", STRICT), ("kactus", PLAIN), ("kactus-plus", PLAIN))
     for learner, name in LEARNERS.items():
         rows = [
-            [called, *(said(ask(method, form, k, learner)) for k in KS)]
+            [called, *(figure(ask(method, form, k, learner)) for k in KS)]
             for (method, form), called in zip(methods, rivals_named(methods), strict=True)
         ]
         yield from table([name, *map(str, KS)], rows)
@@ -165,18 +165,23 @@ def _secrets(figures: Figures) -> Iterator[str]:
     )
     for learner in ("c45", "logistic", "boosting"):
         rows = []
-        for k, asked in ((100, ""), *((100, asked) for asked in SECRETS), (1000, ""), (1000, "entropy-l=1.4")):
-            cells = [_secret(figures, method, form, k, asked, learner) for method, form in WITH_SECRETS]
-            rows.append([f"k={k} {asked}".strip(), *cells])
+        for k, besides in (
+            (100, ""),
+            *((100, besides) for besides in SECRETS),
+            (1000, ""),
+            (1000, "entropy-l=1.4"),
+        ):
+            cells = [_secret(figures, method, form, k, besides, learner) for method, form in WITH_SECRETS]
+            rows.append([f"k={k} {besides}".strip(), *cells])
         yield from table([LEARNERS[learner], *rivals_named(WITH_SECRETS)], rows)
 
 
-def _secret(figures: Figures, method: str, form: str, k: int, asked: str, learner: str) -> str:
-    found = figures.of(ADULT, "14/14", method, form, k, asked)
-    right, area = figures.accuracy(found, learner), figures.accuracy(found, learner, at=1)
-    pure, surest = figures.fact(found, "pure"), figures.fact(found, "surest")
-    told = "" if pure is None or surest is None else f"; {100 * pure:.0f}; {100 * surest:.0f}"
-    return f"{said(right)}; {said(None if area is None else area / 100, 2)}{told}"
+def _secret(figures: Figures, method: str, form: str, k: int, besides: str, learner: str) -> str:
+    outcomes = figures.of(ADULT, "14/14", method, form, k, besides)
+    right, area = figures.accuracy(outcomes, learner), figures.accuracy(outcomes, learner, at=1)
+    pure, surest = figures.fact(outcomes, "pure"), figures.fact(outcomes, "surest")
+    sure = "" if pure is None or surest is None else f"; {100 * pure:.0f}; {100 * surest:.0f}"
+    return f"{figure(right)}; {figure(None if area is None else area / 100, 2)}{sure}"
 
 
 ALL_SMALL_KS = (*SMALL_KS, *LARGE_KS)
@@ -208,10 +213,12 @@ def _small_lines(figures: Figures, repetitions: int) -> Iterator[str]:
         for one in SMALL:
             ask = asker(figures, one, "all")
             cells = [
-                " / ".join(said(ask(m, f, k, learner)) for m, f in (("blend", COUNTS), *SMALL_RIVALS.items()))
+                " / ".join(figure(ask(m, f, k, learner)) for m, f in (("blend", COUNTS), *SMALL_RIVALS.items()))
                 for k in ALL_SMALL_KS
             ]
-            rows.append([one, said(ask(UNPROTECTED, PLAIN, 1, learner)), said(ask(BINNED, PLAIN, 5, learner)), *cells])
+            rows.append(
+                [one, figure(ask(UNPROTECTED, PLAIN, 1, learner)), figure(ask(BINNED, PLAIN, 5, learner)), *cells]
+            )
         yield "\nBlend / kACTUS / InfoGain Mondrian as counts:"
         yield from table(["", "unprotected", "same bins", *(f"k={k}" for k in ALL_SMALL_KS)], rows)
     yield "\n## How it was measured\n"
@@ -233,7 +240,7 @@ def _small_verdicts(figures: Figures) -> Iterator[str]:
             if (mine := ask("blend", COUNTS, k, learner)) is not None
             and (plain := ask(method, PLAIN, at, learner)) is not None
         ]
-        return said(median(apart)) if apart else said(None)
+        return figure(median(apart)) if apart else figure(None)
 
     yield "\n## In short\n"
     yield "Cells at or above (mean difference); median difference to learning from the rows themselves:"
@@ -299,4 +306,4 @@ def _part_cell(figures: Figures, tables: Sequence[tuple[str, str]], method: str,
         values.append(fmean(known) if len(known) == len(each) else None)
     known = [value for value in values if value is not None]
     mean = fmean(known) if len(known) == len(values) else None
-    return f"{' / '.join(map(said, values))}: **{said(mean, 2)}**"
+    return f"{' / '.join(map(figure, values))}: **{figure(mean, 2)}**"

@@ -39,14 +39,14 @@ def balanced(wanted: bool) -> Iterator[None]:
     """Blend with scores that count every class alike."""
     guided = blend.guided  # type: ignore[attr-defined]
 
-    def told(table: Any, names: Any, target: str, *others: Any, **more: Any) -> Guided:
+    def guided_alike(table: Any, names: Any, target: str, *others: Any, **more: Any) -> Guided:
         guidance = guided(table, names, target, *others, **more)
         shares = np.maximum(np.bincount(table[target].codes, minlength=table[target].width), 1) / table.height
         scores = guidance.scores / shares
         return replace(guidance, scores=scores / scores.sum(axis=1, keepdims=True))
 
     if wanted:
-        blend.guided = told  # type: ignore[attr-defined]
+        blend.guided = guided_alike  # type: ignore[attr-defined]
     try:
         yield
     finally:

@@ -59,70 +59,70 @@ class Attacked:
 
     method: str
     form: str | None
-    asked: str
+    besides: str
     finding: Finding
 
 
 def attack_blended(
     subject: Subject,
     methods: Sequence[tuple[str, str | None]] = METHODS,
-    asked: Sequence[str] = ASKED,
+    requirements: Sequence[str] = ASKED,
     tell: Tell = print,
     attacks: Mapping[str, str] = ATTACKS,
 ) -> list[Attacked]:
     """Release by every method under every requirement, and attack."""
-    found = []
+    results = []
     for method, form in methods:
-        for words in asked:
+        for words in requirements:
             requirement = asked_for(words, KAnonymity(10))
             scene = scene_of(subject, method, requirement, {} if form is None else {"form": form})
-            found += [Attacked(method, form, words, one) for one in attack_scene(scene, list(attacks)).findings]
+            results += [Attacked(method, form, words, one) for one in attack_scene(scene, list(attacks)).findings]
             tell(f"{method}{'' if form is None else f' as {form}'}, {words}")
-    return found
+    return results
 
 
 def write_blended(page: Path, data: Path | None = None, rows: int | None = None, tell: Tell = print) -> None:
     """Run everything and write the page; with ``rows``, on so many rows only, for a quick look."""
     subject = read_adult(data, rows)
-    found = attack_blended(subject, tell=tell)
-    said = [
+    results = attack_blended(subject, tell=tell)
+    about = [
         f"Written by `python -m experiments blend risk`: {subject.table.height:,} rows of Adult, quasi-identifiers "
         f"{', '.join(QUASI_IDENTIFIERS)}, the salary ({SALARY}) is the secret. A star is a leak by the rule of the "
         "attack, see [attacks](../attacks.md). Of counts the attacker knows how likely each group is a person's own; "
         "of plain values, which box fits.",
         machine(),
     ]
-    write_page(page, "Blend attacked", said, list(_sections(found, ATTACKS)))
+    write_page(page, "Blend attacked", about, list(_sections(results, ATTACKS)))
 
 
 def write_wide(page: Path, data: Path | None = None, rows: int | None = None, tell: Tell = print) -> None:
     """The same with all attributes as quasi-identifiers, by the attacks that put counts together."""
     subject = read_wide(data, rows)
-    found = attack_blended(subject, WIDE, WIDE_ASKED, tell, WIDE_ATTACKS)
-    said = [
+    results = attack_blended(subject, WIDE, WIDE_ASKED, tell, WIDE_ATTACKS)
+    about = [
         f"Written by `python -m experiments blend wide`: {subject.table.height:,} rows of Adult, all "
         f"{len(subject.schema.quasi_identifiers)} attributes quasi-identifiers, no hierarchies. A star is a leak by "
         "the rule of the attack, see [attacks](../attacks.md). The more attributes are known, the purer groups become "
         "and the more counts tell.",
         machine(),
     ]
-    write_page(page, "Blend attacked, all attributes known", said, list(_sections(found, WIDE_ATTACKS)))
+    write_page(page, "Blend attacked, all attributes known", about, list(_sections(results, WIDE_ATTACKS)))
 
 
-def _sections(found: Sequence[Attacked], attacks: Mapping[str, str]) -> Iterator[Section]:
+def _sections(results: Sequence[Attacked], attacks: Mapping[str, str]) -> Iterator[Section]:
     for attack, words in attacks.items():
-        here = {(one.method, one.form, one.asked): one.finding for one in found if one.finding.attack == attack}
-        asked = list(dict.fromkeys(one.asked for one in found))
-        releases = list(dict.fromkeys((one.method, one.form) for one in found))
+        here = {(one.method, one.form, one.besides): one.finding for one in results if one.finding.attack == attack}
+        every = list(dict.fromkeys(one.besides for one in results))
+        releases = list(dict.fromkeys((one.method, one.form) for one in results))
         body = [
-            (method if form is None else f"{method} as {form}", *(_said(here[method, form, one]) for one in asked))
+            (method if form is None else f"{method} as {form}", *(_measured(here[method, form, one]) for one in every))
             for method, form in releases
         ]
-        yield Section(f"{attack[0].upper()}{attack[1:]}", (words, Table(("", *asked), body)))
+        yield Section(f"{attack[0].upper()}{attack[1:]}", (words, Table(("", *every), body)))
 
 
-def _said(found: Finding) -> str:
-    if found.measured is None:
+def _measured(finding: Finding) -> str:
+    if finding.measured is None:
         return "not run"
-    text = f"{100 * found.measured:.1f} %" if found.unit != "AUC" and found.unit != "advantage" else None
-    return (text or f"{found.measured:.3f}") + ("*" if found.verdict == LEAK else "")
+    text = f"{100 * finding.measured:.1f} %" if finding.unit != "AUC" and finding.unit != "advantage" else None
+    return (text or f"{finding.measured:.3f}") + ("*" if finding.verdict == LEAK else "")

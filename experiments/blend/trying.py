@@ -27,12 +27,12 @@ from incrowd.errors import IncrowdError
 from incrowd.methods.blending.blend import Blend, PreparedRows
 from incrowd.methods.catalog import find_method, make_method
 from incrowd.methods.judging import Judge
+from incrowd.methods.method import applied
 from incrowd.methods.numeric import public_bins
 from incrowd.methods.release_forms import formed, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import AsCounts, Bin, Seat, Show, Step
 from incrowd.recipients.matrix import Numbers
-from incrowd.rows.memory.drafting import applied
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.rows.memory.population import EmbeddedPopulation, bin_table
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
@@ -47,8 +47,8 @@ def deal(codes: Codes, groups: Codes, generator: np.random.Generator) -> Codes:
 
     Examples
     --------
-    >>> found = deal(np.array([1, 2, 3, 3]), np.array([0, 0, 1, 1]), np.random.default_rng(1))
-    >>> sorted(found[:2].tolist()), found[2:].tolist()
+    >>> dealt = deal(np.array([1, 2, 3, 3]), np.array([0, 0, 1, 1]), np.random.default_rng(1))
+    >>> sorted(dealt[:2].tolist()), dealt[2:].tolist()
     ([1, 2], [3, 3])
     """
     dealt = np.empty_like(codes)
@@ -164,9 +164,9 @@ class Bench:
             nobody = np.arange(parts.train.height, dtype=np.int32)
             return self._learned(*feed_counts(parts, self._bins(cell.k), (), nobody, deals=1))
         if cell.method == KADET:
-            scores, _ = publish_and_score(parts, schema, cell.k, {"require": cell.asked} if cell.asked else {})
+            scores, _ = publish_and_score(parts, schema, cell.k, {"require": cell.besides} if cell.besides else {})
             return Outcome({KADET: _figures(scores, parts)})
-        requirement = asked_for(cell.asked, KAnonymity(cell.k)) if cell.asked else KAnonymity(cell.k)
+        requirement = asked_for(cell.besides, KAnonymity(cell.k)) if cell.besides else KAnonymity(cell.k)
         requirement.check_possible(self.known.height)
         randomness = SeededRandomness(seed_of(SEED, "release", *map(str, vars(cell).values())))
         population = EmbeddedEngine().population(self.known, schema, randomness)
@@ -201,7 +201,7 @@ class Bench:
         """Counts in the same public bins for every method, dealt out again."""
         names = self.subject.schema.quasi_identifiers
         plan = self._plan(cell, steps, KAnonymity(cell.k))
-        after = applied(plan, population)
+        after = applied(plan.steps, population)
         assert isinstance(after, EmbeddedPopulation)
         assert after.groups is not None
         groups: Codes = after.groups
@@ -253,8 +253,8 @@ class Bench:
 
 
 def _figures(scores: Numbers, parts: Parts) -> tuple[float, float | None]:
-    found = quality(scores, parts.truth)
-    return found.accuracy, None if math.isnan(found.auc) else found.auc
+    reached = quality(scores, parts.truth)
+    return reached.accuracy, None if math.isnan(reached.auc) else reached.auc
 
 
 def try_cells(cells: Sequence[Cell], path: Path, data: Path | None, rows: int | None) -> int:
@@ -272,16 +272,16 @@ def try_all(
     data: Path | None = None,
     rows: int | None = None,
     jobs: int = 1,
-    said: Callable[[str], Any] = print,
+    tell: Callable[[str], Any] = print,
 ) -> None:
     """Try bundles of cells, each on one split, in this process or in several."""
     total, done = sum(map(len, bundles)), 0
     if jobs == 1:
         for cells in bundles:
             done += try_cells(cells, path, data, rows)
-            said(f"{done} of {total} cells")
+            tell(f"{done} of {total} cells")
         return
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         for one in as_completed([pool.submit(try_cells, cells, path, data, rows) for cells in bundles]):
             done += one.result()
-            said(f"{done} of {total} cells")
+            tell(f"{done} of {total} cells")

@@ -78,8 +78,8 @@ class RowsOf:
         if not rows:
             raise _missing(self)
         shown = self.shown or tuple(name for name in table.header if name != self.column)
-        said = (", ".join(f"{name}: {row[name]}" for name in shown) for row in rows)
-        return Finding("; ".join(said), COMPARED, page.command)
+        lines = (", ".join(f"{name}: {row[name]}" for name in shown) for row in rows)
+        return Finding("; ".join(lines), COMPARED, page.command)
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class Beside:
         ]
         if not gaps:
             raise _missing(self)
-        said = f"{len(gaps)} figures, {fmean(gaps):.2f} {self.unit} apart on average, at most {max(gaps):.2f}"
-        return Finding(said, COMPARED, page.command)
+        distance = f"{len(gaps)} figures, {fmean(gaps):.2f} {self.unit} apart on average, at most {max(gaps):.2f}"
+        return Finding(distance, COMPARED, page.command)
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,10 @@ class Figures:
     def look(self, pages: Pages) -> Finding:
         """All that it finds; each once."""
         page = pages[self.page]
-        found = list(dict.fromkeys(match[1] for match in re.finditer(self.pattern, page.text, re.MULTILINE)))
-        if not found:
+        figures = list(dict.fromkeys(match[1] for match in re.finditer(self.pattern, page.text, re.MULTILINE)))
+        if not figures:
             raise _missing(self)
-        return Finding("; ".join(found[:1] if self.first else found), COMPARED, page.command)
+        return Finding("; ".join(figures[:1] if self.first else figures), COMPARED, page.command)
 
 
 @dataclass(frozen=True)
@@ -153,19 +153,19 @@ def _table(page: ResultPage, words: str, where: Where) -> PageTable:
     raise _missing(where)
 
 
-def _only(found: Sequence[T], where: Where) -> T:
-    if len(found) != 1:
+def _only(places: Sequence[T], where: Where) -> T:
+    if len(places) != 1:
         raise _missing(where)
-    return found[0]
+    return places[0]
 
 
 def _missing(where: Where) -> InputError:
     return InputError(f"The results do not have what the list of contents looks for: {where}. Mend the list.")
 
 
-def _is_number(said: str) -> bool:
-    return re.fullmatch(r"-?[\d.,]+", said) is not None
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"-?[\d.,]+", text) is not None
 
 
-def _number(said: str) -> float:
-    return float(said.replace(",", ""))
+def _number(text: str) -> float:
+    return float(text.replace(",", ""))

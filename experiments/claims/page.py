@@ -68,10 +68,10 @@ def _items(contents: Contents, pages: Pages) -> Iterator[Row]:
         if item.where is None:
             yield item.name, item.shows, item.printed, item.note or "–", item.verdict, "–"
             continue
-        found = item.where.look(pages)
-        shows = f"{item.shows}: {found.claim}" if found.claim else item.shows
-        ours = f"{found.ours}. {item.note}" if item.note else found.ours
-        yield item.name, shows, found.printed or item.printed, ours, found.verdict, f"`{found.command}`"
+        finding = item.where.look(pages)
+        shows = f"{item.shows}: {finding.claim}" if finding.claim else item.shows
+        ours = f"{finding.ours}. {item.note}" if item.note else finding.ours
+        yield item.name, shows, finding.printed or item.printed, ours, finding.verdict, f"`{finding.command}`"
 
 
 def _points(contents: Contents, pages: Pages) -> Iterator[Row]:

@@ -38,9 +38,9 @@ class ResultPage:
     @property
     def command(self) -> str:
         """What wrote the page first."""
-        found = _COMMAND.search(self.text)
-        assert found is not None
-        return found[1]
+        match = _COMMAND.search(self.text)
+        assert match is not None
+        return match[1]
 
     @cached_property
     def tables(self) -> tuple[PageTable, ...]:
@@ -76,8 +76,8 @@ class ResultPage:
     @cached_property
     def goals(self) -> tuple[tuple[str, str, str], ...]:
         """The goals: what was wanted, what was measured, and whether that is met or missed."""
-        found = (_GOAL.match(line) for line in self.text.splitlines())
-        return tuple((_plain(goal[2]), _plain(goal[3]), goal[1].lower()) for goal in found if goal)
+        matches = (_GOAL.match(line) for line in self.text.splitlines())
+        return tuple((_plain(goal[2]), _plain(goal[3]), goal[1].lower()) for goal in matches if goal)
 
     @property
     def points(self) -> tuple[dict[str, str], ...]:

@@ -65,15 +65,15 @@ def _in_all_ways(
     data: Data, cells: list[Cell], everyone: dict[str, Adversary], tell: Callable[[str], None]
 ) -> list[Strong]:
     blank = [CellChange(cell.row, cell.attribute) for cell in cells]
-    found = [_judged(data, "blank only", cells, blank, [True] * len(cells), everyone)]
+    results = [_judged(data, "blank only", cells, blank, [True] * len(cells), everyone)]
     for method, against in WAYS:
         targets = [everyone[name] for name in against or everyone] if method in OURS else None
         hiding = plan_hiding(data.table, data.schema, cells, method, targets, SeededRandomness(1))
         kept = [outcome.status.success for outcome in hiding.outcomes]
         way = f"{method}, against {len(targets)}" if targets else method
-        found.append(_judged(data, way, cells, hiding.changes, kept, everyone))
+        results.append(_judged(data, way, cells, hiding.changes, kept, everyone))
         tell(f"{data.name}, {len(cells)} cells by {way}, judged by forest and boosting")
-    return found
+    return results
 
 
 def _judged(
@@ -139,13 +139,13 @@ class Told:
 def attack_all(data: Data, rows: int, cells: int, samples: int, tell: Callable[[str], None] = print) -> list[Told]:
     """Attack cells of small samples of a table, whatever method hid them."""
     names = [name for name in (*SINGLE, *HYBRID, *OURS, "nrd") if data.generalizes or "-g" not in name]
-    found: dict[str, list[PatternAttack]] = {name: [] for name in names}
+    attacked: dict[str, list[PatternAttack]] = {name: [] for name in names}
     for seed in range(samples):
         sample = data.sample(rows, seed)
         for name in names:
-            found[name] += _attacks(sample, name, cells, seed)
+            attacked[name] += _attacks(sample, name, cells, seed)
         tell(f"{data.name}, sample {seed + 1} of {samples}: patterns of {cells} cells by {len(names)} methods")
-    return [Told(name, attacks) for name, attacks in found.items()]
+    return [Told(name, attacks) for name, attacks in attacked.items()]
 
 
 def _attacks(sample: Data, name: str, cells: int, seed: int) -> list[PatternAttack]:

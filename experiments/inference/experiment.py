@@ -89,8 +89,8 @@ def measure(both: Sequence[Data], people: EncodedTable, quick: bool, tell: Tell 
     """Everything, in the order of the thesis; then what goes past it."""
     sizes = QUICK if quick else FULL
     both = [data.sample(QUICK_ROWS, 1) for data in both] if quick else both
-    told = [CHOICES, *_thesis(both, sizes, tell), *_strong(both, sizes, tell), *_patterns(both, sizes, tell)]
-    return Section("Hiding single cells", [*told, *_scale(people, sizes, tell)])
+    parts = [CHOICES, *_thesis(both, sizes, tell), *_strong(both, sizes, tell), *_patterns(both, sizes, tell)]
+    return Section("Hiding single cells", [*parts, *_scale(people, sizes, tell)])
 
 
 def _encoded(frame: pl.DataFrame) -> EncodedTable:
@@ -119,11 +119,11 @@ def _strong(both: Sequence[Data], sizes: Sizes, tell: Tell) -> Parts:
 
 
 def _patterns(both: Sequence[Data], sizes: Sizes, tell: Tell) -> Parts:
-    told: Parts = [ATTACKER]
+    parts: Parts = [ATTACKER]
     for data in both:
         attacks = attack_all(data, sizes.sample, sizes.attacked, sizes.samples, tell)
-        told += patterns_told(data.name, f"{sizes.samples} samples of {sizes.sample} rows", attacks)
-    return told
+        parts += patterns_told(data.name, f"{sizes.samples} samples of {sizes.sample} rows", attacks)
+    return parts
 
 
 def _scale(people: EncodedTable, sizes: Sizes, tell: Tell) -> Parts:

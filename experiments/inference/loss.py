@@ -31,25 +31,25 @@ class Loss:
 def losses(data: Data, steps: Sequence[int], tell: Callable[[str], None] = print) -> dict[str, list[Loss]]:
     """The costs by method, after each number of cells; all methods hide the same cells in the same order."""
     cells = data.cells(max(steps), SEED)
-    found = {}
+    by_name = {}
     for name in (*SINGLE, *OURS, "nrd"):
         if data.generalizes or "-g" not in name:
-            found[name] = _loss(data, name, cells, steps)
+            by_name[name] = _loss(data, name, cells, steps)
             tell(f"{data.name}, {len(cells)} cells one after the other by {name}")
-    return found
+    return by_name
 
 
 def _loss(data: Data, name: str, cells: Sequence[Cell], steps: Sequence[int]) -> list[Loss]:
     published, chance = data.published(), FairChance(SeededRandomness(SEED))
     hider = method_named(name, METHODS["hid3+dropp"].targets).make(Options())
     assert not isinstance(hider, GroupHider)
-    found = []
+    steps_lost = []
     for done, cell in enumerate(cells, 1):
         if published.node(cell.row, cell.attribute) != HIDDEN:
             hider.hide(secret_at(published, cell.row, cell.attribute, chance))
         if done in steps:
-            found.append(Loss(done, costs(published, published.attributes, mend=True)))
-    return found
+            steps_lost.append(Loss(done, costs(published, published.attributes, mend=True)))
+    return steps_lost
 
 
 def together(data: Data, rows: int, sets: int) -> dict[str, float]:

@@ -113,8 +113,8 @@ def time_told(everything: Sequence[Trials]) -> Parts:
         base = trials.milliseconds("decp") or 1.0
         for method in trials.methods((*SINGLE, *HYBRID, *OURS)):
             spent = trials.milliseconds(method)
-            said = f"{thesis[method] / thesis['decp']:.2f}" if method in thesis else "–"
-            rows.append((trials.data.name, method, f"{spent:.2f}", f"{spent / base:.2f}", said))
+            ratio = f"{thesis[method] / thesis['decp']:.2f}" if method in thesis else "–"
+            rows.append((trials.data.name, method, f"{spent:.2f}", f"{spent / base:.2f}", ratio))
     slow, fast = (sum(trials.milliseconds(name) for name in SINGLE[:4]) for trials in everything)
     return [
         "**Table 5.2**: CPU time for one cell, counts made beforehand; for `generic` and `quiet` without the learning "
@@ -126,7 +126,7 @@ def time_told(everything: Sequence[Trials]) -> Parts:
 
 def loss_told(trials: Trials, losses: Mapping[str, Sequence[Loss]]) -> Parts:
     """The metrics after the last cell, the orders of the figures, and a picture of each metric."""
-    last = {method: found[-1] for method, found in losses.items()}
+    last = {method: line[-1] for method, line in losses.items()}
     name = trials.data.name
     header = (name, "average direct distance", *METRICS, "values lost", "pairs lost")
     rows = [
@@ -152,8 +152,8 @@ def loss_told(trials: Trials, losses: Mapping[str, Sequence[Loss]]) -> Parts:
 def _picture(name: str, which: str, losses: Mapping[str, Sequence[Loss]]) -> Picture:
     title = f"{which}, {name}: by the number of cells hidden"
     lines = {
-        method: [(float(each.cells), max(metric(each, which), FLOOR)) for each in found]
-        for method, found in losses.items()
+        method: [(float(each.cells), max(metric(each, which), FLOOR)) for each in line]
+        for method, line in losses.items()
         if method not in ("nrd", "generic")
     }
     drawn = line_chart(title, "cells hidden", METRICS[which], lines, "{:,.0f}".format, scale="powers")
@@ -166,9 +166,9 @@ def orders_told(everything: Sequence[Trials], losses: Mapping[str, Mapping[str, 
     for claim in CLAIMS:
         for trials in everything:
             average = {name: trials.changed(name) for name in trials.methods((*SINGLE, *HYBRID, "nrd"))}
-            found = losses[trials.data.name]
+            lines = losses[trials.data.name]
             single = claim.quantity in METRICS
-            values = {name: metric(each[-1], claim.quantity) for name, each in found.items()} if single else average
+            values = {name: metric(each[-1], claim.quantity) for name, each in lines.items()} if single else average
             pairs, others = against(claim, values)
             rows.append(
                 (
@@ -184,10 +184,10 @@ def orders_told(everything: Sequence[Trials], losses: Mapping[str, Mapping[str, 
     ]
 
 
-def enhanced_told(found: Mapping[str, Mapping[str, float]], rows: int) -> Parts:
+def enhanced_told(changes: Mapping[str, Mapping[str, float]], rows: int) -> Parts:
     """Figure 5.7: cells changed by the enhanced methods, in those of the plain ones."""
     lines = []
-    for name, changed in found.items():
+    for name, changed in changes.items():
         for plain, better in zip(ENHANCED[::2], ENHANCED[1::2], strict=True):
             if better in changed:
                 ratio = changed[better] / (changed[plain] or 1.0)
@@ -200,14 +200,14 @@ def enhanced_told(found: Mapping[str, Mapping[str, float]], rows: int) -> Parts:
     ]
 
 
-def strong_told(name: str, found: Sequence[Strong]) -> Parts:
+def strong_told(name: str, results: Sequence[Strong]) -> Parts:
     """Successes against five adversaries, of several ways to hide the same cells."""
-    judges = list(found[0].success)
+    judges = list(results[0].success)
     rows = [
         (each.way, *(f"{each.success[judge]:.0f}" for judge in judges), f"{each.kept:.0f}", f"{each.changed:,}")
-        for each in found
+        for each in results
     ]
-    last = found[-1]
+    last = results[-1]
     short = [judge for judge in judges if last.success[judge] < last.kept]
     return [
         f"**Stronger adversaries, {name}**: the same cells of two columns hidden in one run; success in per cent.",
@@ -220,34 +220,34 @@ def strong_told(name: str, found: Sequence[Strong]) -> Parts:
     ]
 
 
-def patterns_told(name: str, source: str, found: Sequence[Told]) -> Parts:
+def patterns_told(name: str, source: str, results: Sequence[Told]) -> Parts:
     """Posterior over prior, by method."""
     rows = [
         (
-            told.method,
-            f"{told.prior:.3f}",
-            f"{told.posterior:.3f}",
-            f"{told.lift:.2f}",
-            f"{told.worst:.2f}",
-            f"{told.within:.0f}",
-            f"{told.certain:.0f}",
+            result.method,
+            f"{result.prior:.3f}",
+            f"{result.posterior:.3f}",
+            f"{result.lift:.2f}",
+            f"{result.worst:.2f}",
+            f"{result.within:.0f}",
+            f"{result.certain:.0f}",
         )
-        for told in found
+        for result in results
     ]
     header = (name, "prior", "posterior", "posterior over prior", "worst", f"% at most {MOST}", "% certain")
-    above = [told.method for told in found if told.lift > MOST]
+    above = [result.method for result in results if result.lift > MOST]
     goal = f"at most {MOST} times what it was"
     return [
-        f"**Suppression pattern, {name}** ({source}): {len(found[0].attacks)} cells.",
+        f"**Suppression pattern, {name}** ({source}): {len(results[0].attacks)} cells.",
         Table(header, rows),
         Goal(
             f"{name}: with `quiet`, the pattern of hidden cells raises the probability of the true value to {goal}",
-            ", ".join(f"{told.lift:.2f} times on average" for told in found if told.method == Quiet.name),
+            ", ".join(f"{result.lift:.2f} times on average" for result in results if result.method == Quiet.name),
             Quiet.name not in above,
         ),
         Goal(
             f"{name}: the same, with every method",
-            f"{len(found) - len(above)} of {len(found)} methods",
+            f"{len(results) - len(above)} of {len(results)} methods",
             not above,
             "The others do what the true value asks for, and only the next best guess and the coin are drawn, so "
             "whoever knows all other cells of the source sees for which values they would have done the same.",
@@ -281,7 +281,7 @@ def scale_told(many: Sequence[Many], shape: tuple[int, int], one: Sequence[One],
         )
         for each in one
     ]
-    told = all(each.calls >= each.cells for each in many)
+    is_told = all(each.calls >= each.cells for each in many)
     again = sum(each.scans for each in one)
     return [
         f"**Many cells**: {many[0].cells:,} random cells of {shape[0]:,} people in {shape[1]} columns.",
@@ -289,7 +289,7 @@ def scale_told(many: Sequence[Many], shape: tuple[int, int], one: Sequence[One],
         Goal(
             f"{many[0].cells:,} cells in one run, with progress, and none exposed whose row was kept",
             f"{sum(each.exposed for each in many)} exposed, progress told {many[0].calls:,} times",
-            told and not any(each.exposed for each in many),
+            is_told and not any(each.exposed for each in many),
         ),
         f"**One cell** of {size[0]:,} rows and {size[1]} columns: the first time, when columns are counted and "
         "indexed, and once they are. CPU time.",

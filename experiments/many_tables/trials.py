@@ -60,7 +60,7 @@ class Trial:
     table: str
     method: str
     k: int
-    asked: str
+    besides: str
     repetition: int
     fold: int
 
@@ -94,8 +94,8 @@ def trials(repetitions: int = REPETITIONS) -> Iterator[Trial]:
                     yield from (Trial(table, method, k, "", *split) for method in METHODS for table in TABLES)
                 if split == (0, 0) and ks == STAGES[0]:
                     yield from (Trial(table, method, k, "", *split) for method, k in CAUSES for table in PAPERS)
-                for asked in (PUREST, ENTROPY):
-                    yield from (Trial(table, method, equal, asked, *split) for method in EQUAL for table in TABLES)
+                for besides in (PUREST, ENTROPY):
+                    yield from (Trial(table, method, equal, besides, *split) for method in EQUAL for table in TABLES)
 
 
 Prepared = dict[tuple[str, bool, bool], PreparedRows]
@@ -178,7 +178,7 @@ class Bench:
                 self.subject.schema,
                 choice.method,
                 dict(choice.parameters),
-                asked_for(trial.asked, requirement) if trial.asked else requirement,
+                asked_for(trial.besides, requirement) if trial.besides else requirement,
                 seed_of(SEED, "release", *astuple(trial)),
             )
 
@@ -191,24 +191,24 @@ class Bench:
             members, others = guess_from_release(released, *people, subject.target, seed_of(SEED, "forest") % 2**31)
         except CannotRunError:
             return {}
-        found = advantage(members.count, others.count)[0]
+        lead = advantage(members.count, others.count)[0]
         return {
             "members": members.count[0] / members.count[1],
             "strangers": others.count[0] / others.count[1],
-            "advantage": found,
+            "advantage": lead,
         }
 
     def _learned(self, train: Examples, test: Examples, facts: dict[str, float]) -> Outcome:
         scores, right = {}, {}
         for name in self.learners:
             try:
-                given = np.asarray(find_learner(name).fit(train, 1).scores(test), np.float64)
+                chances = np.asarray(find_learner(name).fit(train, 1).scores(test), np.float64)
             except (IncrowdError, ValueError, ArithmeticError, np.linalg.LinAlgError):
                 continue
-            found = quality(given, test.classes)
-            auc = None if np.isnan(found.auc) else round(found.auc, 5)
-            scores[name] = (round(found.accuracy, 5), round(found.balanced_accuracy, 5), auc)
-            right[name] = base64.b64encode(np.packbits(predicted(given) == test.classes).tobytes()).decode()
+            reached = quality(chances, test.classes)
+            auc = None if np.isnan(reached.auc) else round(reached.auc, 5)
+            scores[name] = (round(reached.accuracy, 5), round(reached.balanced_accuracy, 5), auc)
+            right[name] = base64.b64encode(np.packbits(predicted(chances) == test.classes).tobytes()).decode()
         return Outcome(scores, right, facts)
 
 

@@ -57,7 +57,7 @@ class Cell:
         return self.table, self.repetition, self.fold
 
     @property
-    def told(self) -> Cell:
+    def origin(self) -> Cell:
         """The cell whose groups it tells: a pair has the groups of the counts."""
         return replace(self, form=COUNTS) if self.form == PAIR else self
 
@@ -124,7 +124,7 @@ def waiting(every: Iterable[Cell], ways: Iterable[str], known: Outcomes) -> list
 
 
 def _measured(cell: Cell, way: str) -> Cell:
-    return cell.told if way in (LAB, COMPARED) else cell
+    return cell.origin if way in (LAB, COMPARED) else cell
 
 
 def _needs(cell: Cell, way: str) -> bool:

@@ -60,16 +60,16 @@ def _lost(known: Outcomes) -> int:
     """How many learners a comparison could teach, and a recipient could not."""
     opened = ((cell, outcome.failed) for (cell, way), outcome in known.items() if way == OPENED)
     return sum(
-        name in known[cell.told, COMPARED].right
+        name in known[cell.origin, COMPARED].right
         for cell, failed in opened
-        if (cell.told, COMPARED) in known
+        if (cell.origin, COMPARED) in known
         for name in failed
     )
 
 
 def _run(known: Outcomes) -> list[Cell]:
     """The planned releases that a recipient opened and a comparison made."""
-    return [cell for cell in PLANNED if (cell, OPENED) in known and (cell.told, COMPARED) in known]
+    return [cell for cell in PLANNED if (cell, OPENED) in known and (cell.origin, COMPARED) in known]
 
 
 def compared(known: Outcomes) -> Iterator[str | Table]:
@@ -126,7 +126,7 @@ def _refused(known: Outcomes) -> Iterator[str | Table]:
     """Releases without figures: refused both ways, or by one alone."""
     reasons: Counter[tuple[str, str, str, str]] = Counter()
     for (cell, way), opened in known.items():
-        lab = known.get((cell.told, COMPARED))
+        lab = known.get((cell.origin, COMPARED))
         if way == OPENED and lab is not None and (opened.failed or lab.failed):
             sides = ("comparison", lab.failed), ("recipient", opened.failed)
             who = " and ".join(side for side, failed in sides if failed)

@@ -94,7 +94,7 @@ def _yes(is_so: bool) -> str:
 def differences(known: Outcomes, learner: str) -> Iterator[tuple[Cell, Difference]]:
     """Opened against what `incrowd compare` feeds, release by release: the same learner, draws and test rows."""
     for (cell, way), opened in known.items():
-        compared = known.get((cell.told, COMPARED))
+        compared = known.get((cell.origin, COMPARED))
         if way == OPENED and compared is not None and {learner} <= opened.right.keys() & compared.right.keys():
             each = 100 * (opened.right[learner].astype(np.float64) - compared.right[learner])
             yield cell, Difference(float(each.mean()), float(each.std(ddof=1) / math.sqrt(len(each))))
@@ -112,7 +112,7 @@ class Figures:
         """The cells that both ways have, by table, kind and k."""
         both: dict[tuple[str, Kind, int], list[Cell]] = {}
         for cell, way in self.known:
-            if way == self.way and (cell.told, LAB) in self.known and (self._plain(cell), LAB) in self.known:
+            if way == self.way and (cell.origin, LAB) in self.known and (self._plain(cell), LAB) in self.known:
                 both.setdefault((cell.table, cell.kind, cell.k), []).append(cell)
         return both
 
@@ -142,14 +142,14 @@ class Figures:
         """Why there is no figure, where the lab has one, by cell and learner."""
         reasons: dict[tuple[Cell, str], str] = {}
         for (cell, way), outcome in self.known.items():
-            lab = self.known.get((cell.told, LAB))
+            lab = self.known.get((cell.origin, LAB))
             if way == self.way and lab is not None:
                 reasons |= {(cell, learner): why for learner, why in outcome.failed.items() if learner in lab.right}
         return reasons
 
     def same_release(self) -> tuple[int, int]:
         """In how many cells both ways decided on the same release, and how many there are."""
-        cells = [cell for cells in self.pairs.values() for cell in cells if cell.form == cell.told.form]
+        cells = [cell for cells in self.pairs.values() for cell in cells if cell.form == cell.origin.form]
         same = sum(self.known[cell, self.way].digest == self.known[cell, LAB].digest for cell in cells)
         return same, len(cells)
 
@@ -157,10 +157,10 @@ class Figures:
         return Cell(cell.table, UNPROTECTED, STRICT, "", False, 1, cell.repetition, cell.fold)
 
     def _both(self, cell: Cell, learner: str) -> bool:
-        return learner in self.known[cell, self.way].right and learner in self.known[cell.told, LAB].right
+        return learner in self.known[cell, self.way].right and learner in self.known[cell.origin, LAB].right
 
     def _figure(self, table: str, kind: Kind, k: int, learner: str, cells: list[Cell]) -> Figure:
-        ways = ((self._plain, LAB), (lambda cell: cell.told, LAB), (lambda cell: cell, self.way))
+        ways = ((self._plain, LAB), (lambda cell: cell.origin, LAB), (lambda cell: cell, self.way))
         unprotected, lab, opened = (
             100 * float(np.mean(np.concatenate([self.known[of(cell), way].right[learner] for cell in cells])))
             for of, way in ways
@@ -175,7 +175,7 @@ class Figures:
         size = 1 + max(int(tested[-1]) for tested in rows.values())
         total, times = np.zeros(size), np.zeros(size)
         for cell, tested in rows.items():
-            opened, lab = self.known[cell, self.way].right[learner], self.known[cell.told, LAB].right[learner]
+            opened, lab = self.known[cell, self.way].right[learner], self.known[cell.origin, LAB].right[learner]
             total[tested] += opened.astype(np.float64) - lab
             times[tested] += 1
         each: Numbers = 100 * total[times > 0] / times[times > 0]

@@ -345,11 +345,11 @@ def _protocol(figures: Figures, every: Sequence[Figure], known: Outcomes) -> Ite
 
 def _same_pairs(known: Outcomes) -> str:
     both = [
-        np.array_equal(right, known[cell.told, OPENED].right[learner])
+        np.array_equal(right, known[cell.origin, OPENED].right[learner])
         for (cell, way), outcome in known.items()
-        if way == OPENED and cell.form == PAIR and (cell.told, OPENED) in known
+        if way == OPENED and cell.form == PAIR and (cell.origin, OPENED) in known
         for learner, right in outcome.right.items()
-        if learner in known[cell.told, OPENED].right
+        if learner in known[cell.origin, OPENED].right
     ]
     return f"{sum(both):,} of {len(both):,}"
 

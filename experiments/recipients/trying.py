@@ -161,10 +161,10 @@ class Bench:
             return Outcome({**plain.right, TESTED: tested})
         schema = self.laid.with_hierarchies if cell.hierarchies else self.laid.plain.schema
         choice = Choice.of(cell.method)
-        asked = {**dict(choice.parameters), "form": cell.form, **_parameters(cell)}
+        parameters = {**dict(choice.parameters), "form": cell.form, **_parameters(cell)}
         try:
             made = release_rows(
-                self.parts.train, self.train, schema, choice.method, asked, KAnonymity(cell.k), release_seed(cell)
+                self.parts.train, self.train, schema, choice.method, parameters, KAnonymity(cell.k), release_seed(cell)
             )
         except IncrowdError as error:
             return Outcome(failed=dict.fromkeys(self.learners, _reason(error)))
@@ -230,12 +230,12 @@ class Bench:
 
 def release_seed(cell: Cell) -> int:
     """The seed of a release, the same in every way."""
-    return seed_of(SEED, "release", *map(str, vars(cell.told).values()))
+    return seed_of(SEED, "release", *map(str, vars(cell.origin).values()))
 
 
 def feeding_seed(cell: Cell) -> int:
     """The seed of the deals, the same in every way: which cell a row is dealt makes no difference between them."""
-    return seed_of(SEED, "feeding", *map(str, vars(cell.told).values()))
+    return seed_of(SEED, "feeding", *map(str, vars(cell.origin).values()))
 
 
 def digest_of(plan: ReleasePlan) -> str:

@@ -87,10 +87,10 @@ def reproduce(
             "--jobs": jobs,
             "--dry-run": dry_run,
         }
-        _refuse([option for option, given in {**others, "--json": json, "--seed": seed != 1}.items() if given])
+        _refuse([option for option, is_set in {**others, "--json": json, "--seed": seed != 1}.items() if is_set])
         _inference(quick, to or Path(f"reproduction-{INFERENCE}{'-quick' if quick else ''}"), page, data, parts)
         return
-    found = find_experiment(experiment)
+    chosen = find_experiment(experiment)
     options = Options(
         quick,
         None if parts is None else tuple(listed(parts)),
@@ -100,9 +100,9 @@ def reproduce(
         jobs,
         splits,
     )
-    folder = to or Path(f"reproduction-{found.name}{'-quick' if quick else ''}")
+    folder = to or Path(f"reproduction-{chosen.name}{'-quick' if quick else ''}")
     with watched(json) as watch:
-        prepared = prepare(found, options, data, watch)
+        prepared = prepare(chosen, options, data, watch)
         if dry_run:
             cost = _cost_of(prepared, watch)
         else:
@@ -123,7 +123,7 @@ def _refuse(options: list[str]) -> None:
 def _inference(quick: bool, folder: Path, page: Path | None, data: Path | None, parts: str | None) -> None:
     """Run the experiments on hiding cells; they take minutes and are not resumed."""
     experiment = run_inference if parts is None else run_sets
-    section = experiment(quick, data, lambda said: typer.echo(said, err=True))
+    section = experiment(quick, data, lambda line: typer.echo(line, err=True))
     folder.mkdir(parents=True, exist_ok=True)
     for path in (folder / "README.md", *([page] if page else [])):
         write_inference(path, section, quick, parts)
@@ -163,7 +163,7 @@ def _as_json(done: Reproduction) -> dict[str, Any]:
         "protocol": str(done.setup.protocol),
         "points": [
             {
-                "point": one.point.said,
+                "point": one.point.claim,
                 "ours": one.standing,
                 "figures": None if one.ours is None else one.ours.figures,
                 "paper": one.paper,
@@ -193,7 +193,9 @@ def _print(done: Reproduction, folder: Path, page: Path | None) -> None:
     colours = {"met": "bold green", "missed": "bold yellow"}
     for one in done.judged:
         figures = "" if one.ours is None else f" ({one.ours.figures})"
-        console.print(Text.assemble((f"{one.standing:<13}", colours.get(one.standing, "dim")), one.point.said, figures))
+        console.print(
+            Text.assemble((f"{one.standing:<13}", colours.get(one.standing, "dim")), one.point.claim, figures)
+        )
     once = distinct(done.cells)
     whole = distance("all", once)
     if whole is not None:

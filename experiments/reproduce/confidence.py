@@ -88,8 +88,8 @@ def look_at_limits(laboratory: Laboratory, case: Case) -> tuple[Limited, ...]:
 
 def limited(facts: Mapping[str, object], part: str) -> dict[float, Limited]:
     """The trees of a part, by their limit."""
-    found = facts.get(f"limits {part}", ())
-    return {one.limit: one for one in found if isinstance(one, Limited)} if isinstance(found, tuple) else {}
+    trees = facts.get(f"limits {part}", ())
+    return {one.limit: one for one in trees if isinstance(one, Limited)} if isinstance(trees, tuple) else {}
 
 
 def costs_little(part: str) -> Callable[[Evidence], Verdict | None]:
@@ -101,8 +101,8 @@ def costs_little(part: str) -> Callable[[Evidence], Verdict | None]:
             return None
         free = trees[1.0].error
         slight = [limit for limit, tree in trees.items() if 100 * (tree.error - free) <= SLIGHT]
-        said = f"{100 * trees[HIGH].error:.2f} % at {100 * HIGH:.0f} %, {100 * free:.2f} % without a limit"
-        return Verdict(HIGH in slight, f"{said}; within a point down to {100 * _lowest(slight, trees):.0f} %")
+        errors = f"{100 * trees[HIGH].error:.2f} % at {100 * HIGH:.0f} %, {100 * free:.2f} % without a limit"
+        return Verdict(HIGH in slight, f"{errors}; within a point down to {100 * _lowest(slight, trees):.0f} %")
 
     return judge
 
@@ -118,8 +118,8 @@ def id3_learns_nothing(evidence: Evidence) -> Verdict | None:
     trees = limited(evidence.facts, "id3")
     if not trees:
         return None
-    found = _useful(trees)
-    return Verdict(not found or found[0] > USELESS, _from(found))
+    useful = _useful(trees)
+    return Verdict(not useful or useful[0] > USELESS, _from(useful))
 
 
 def root_stays_whole(evidence: Evidence) -> Verdict | None:
@@ -128,8 +128,8 @@ def root_stays_whole(evidence: Evidence) -> Verdict | None:
     if not trees:
         return None
     split = [tree for tree in trees if tree.spans > 1]
-    said = ", ".join(f"at {100 * one.limit:.0f} %, no class above {100 * one.surest:.1f} %" for one in split)
-    return Verdict(not split, f"split: {said}" if split else "no tree is split")
+    surest = ", ".join(f"at {100 * one.limit:.0f} %, no class above {100 * one.surest:.1f} %" for one in split)
+    return Verdict(not split, f"split: {surest}" if split else "no tree is split")
 
 
 def c45_stretches(evidence: Evidence) -> Verdict | None:
@@ -191,13 +191,13 @@ def figure_blocks(facts: Mapping[str, object]) -> Iterator[Block]:
             "its errors and prints none; what its text says is judged above."
         )
         yield _limits_grid(trees)
-        said = f"Figure {number}: error by the limit of confidence, {name} scores"
-        yield Picture(f"reproduction_kadet_confidence_{part}", said, _drawing(said, trees))
+        title = f"Figure {number}: error by the limit of confidence, {name} scores"
+        yield Picture(f"reproduction_kadet_confidence_{part}", title, _drawing(title, trees))
 
 
 def _exposed(facts: Mapping[str, object], part: str) -> dict[int, float]:
-    found = facts.get(f"spans {part}", ())
-    spans = [one for one in found if isinstance(one, Spans)] if isinstance(found, tuple) else []
+    facts_of_part = facts.get(f"spans {part}", ())
+    spans = [one for one in facts_of_part if isinstance(one, Spans)] if isinstance(facts_of_part, tuple) else []
     return {one.k: 100 * one.exposed for one in spans}
 
 
@@ -215,7 +215,7 @@ def _limits_grid(trees: Mapping[float, Limited]) -> Grid:
     return Grid("Limits", ("limit", "l", "error, %", "spans", "largest share of a class in a span, %"), rows)
 
 
-def _drawing(said: str, trees: Mapping[float, Limited]) -> Html:
+def _drawing(title: str, trees: Mapping[float, Limited]) -> Html:
     points = [(100 * tree.limit, 100 * tree.error) for tree in trees.values()]
     guessing = [(at, 100 * tree.guessing) for (at, _), tree in zip(points, trees.values(), strict=True)]
     series = {"error": points, "guessing the larger class": guessing}
@@ -230,5 +230,5 @@ def _drawing(said: str, trees: Mapping[float, Limited]) -> Html:
             for at, value in line
             if not place
         ]
-    told = ", ".join(f"{at:g} %: {value:.1f} %" for at, value in points)
-    return chart(f"{said}. {told}", parts, up)
+    values = ", ".join(f"{at:g} %: {value:.1f} %" for at, value in points)
+    return chart(f"{title}. {values}", parts, up)

@@ -15,7 +15,7 @@ from incrowd.drawing.wording import plain
 class Heading:
     """A heading of a section, or of a part of one (level 3)."""
 
-    said: str
+    words: str
     level: int = 2
 
 
@@ -23,7 +23,7 @@ class Heading:
 class Words:
     """A paragraph. Text between backticks is code."""
 
-    said: str
+    words: str
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Bullets:
 class Shown:
     """A cell of a table: its text, the class that colours it, and whether it stands out where there are no colours."""
 
-    said: str
+    words: str
     kind: str = ""
     strong: bool = False
 
@@ -57,7 +57,7 @@ class Picture:
     """A drawing: the name of its file, what it shows, and the SVG element."""
 
     name: str
-    said: str
+    words: str
     svg: Html
 
 
@@ -79,7 +79,7 @@ class Document:
 
 def shown(*texts: str) -> tuple[Shown, ...]:
     """Plain cells."""
-    return tuple(Shown(said) for said in texts)
+    return tuple(Shown(each) for each in texts)
 
 
 _SPECIAL = re.compile(r"([\\*_<>\[\]|#])")
@@ -100,9 +100,9 @@ def as_markdown(document: Document, plots: str = "plots") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def escaped(said: str) -> str:
+def escaped(words: str) -> str:
     """Text in which nothing but code between backticks is markup."""
-    pieces = plain(said).split("`")
+    pieces = plain(words).split("`")
     if len(pieces) % 2 == 0:
         return _SPECIAL.sub(r"\\\1", "'".join(pieces))
     return "`".join(piece if place % 2 else _SPECIAL.sub(r"\\\1", piece) for place, piece in enumerate(pieces))
@@ -111,13 +111,13 @@ def escaped(said: str) -> str:
 def _block_lines(block: Block, plots: str) -> Iterator[str]:
     match block:
         case Heading():
-            yield f"{'#' * block.level} {escaped(block.said)}"
+            yield f"{'#' * block.level} {escaped(block.words)}"
         case Words():
-            yield escaped(block.said)
+            yield escaped(block.words)
         case Bullets():
             yield from (f"- {escaped(item)}" for item in block.items)
         case Picture():
-            yield f"![{escaped(block.said)}]({plots}/{block.name}.svg)"
+            yield f"![{escaped(block.words)}]({plots}/{block.name}.svg)"
         case Grid():
             yield from _grid_lines(block)
 
@@ -132,8 +132,8 @@ def _grid_lines(grid: Grid) -> Iterator[str]:
 
 
 def _cell_text(cell: Shown) -> str:
-    said = escaped(cell.said)
-    return f"**{said}**" if cell.strong and said else said
+    words = escaped(cell.words)
+    return f"**{words}**" if cell.strong and words else words
 
 
 def as_html(document: Document) -> str:
@@ -145,22 +145,22 @@ def as_html(document: Document) -> str:
 def _block_html(block: Block) -> Html:
     match block:
         case Heading():
-            return element(f"h{block.level}", text(block.said))
+            return element(f"h{block.level}", text(block.words))
         case Words():
-            return element("p", _with_code(block.said))
+            return element("p", _with_code(block.words))
         case Bullets():
             return bullets(_with_code(item) for item in block.items)
         case Picture():
-            return figure(block.said, block.svg)
+            return figure(block.words, block.svg)
         case Grid():
             return _grid_html(block)
 
 
-def _with_code(said: str) -> Html:
+def _with_code(words: str) -> Html:
     """Words; what stands between backticks is code."""
-    pieces = said.split("`")
+    pieces = words.split("`")
     if len(pieces) % 2 == 0:
-        return text(said)
+        return text(words)
     return join(element("code", text(one)) if place % 2 else text(one) for place, one in enumerate(pieces))
 
 
@@ -170,5 +170,5 @@ def _grid_html(grid: Grid) -> Html:
 
 
 def _cell_html(cell: Shown) -> Html:
-    words = _with_code(cell.said)
+    words = _with_code(cell.words)
     return element("span", words, class_=cell.kind) if cell.kind else words

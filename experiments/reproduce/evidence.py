@@ -74,9 +74,9 @@ class Cell:
     def folds(self) -> dict[tuple[int, int], float]:
         """The measure, in per cent, by repetition and fold."""
         return {
-            (result.repetition, result.fold): 100 * (1 - found if self.measure == ERROR else found)
+            (result.repetition, result.fold): 100 * (1 - accuracy if self.measure == ERROR else accuracy)
             for result in self.results
-            for found in accuracies([result])
+            for accuracy in accuracies([result])
         }
 
     @property
@@ -165,22 +165,22 @@ def printed_cells(part: Part, table: pl.DataFrame) -> dict[Place, Printed]:
 
 def _accuracies(part: Part, table: pl.DataFrame) -> dict[Place, Printed]:
     """A label is the data set where all attributes are known, else the set of quasi-identifiers."""
-    found = {}
+    printed = {}
     for row in table.iter_rows(named=True):
         label = row["case"] if row["quasi_identifiers"] == "all" else row["quasi_identifiers"]
         cell = Printed(row["mean"], row["sd"], row["flag"] or "")
-        found[part.name, label, row["inducer"], row["algorithm"], row["k"]] = cell
-    return found
+        printed[part.name, label, row["inducer"], row["algorithm"], row["k"]] = cell
+    return printed
 
 
 def _reference(part: Part, table: pl.DataFrame) -> dict[Place, Printed]:
     """Errors of kADET with ID3 scores, derived by another implementation; not printed anywhere."""
-    found = {}
+    printed = {}
     for item, value in table.filter(pl.col("where") == "derived").select("item", "value").iter_rows():
         match = _REFERENCE.match(item)
         if match:
-            found[part.name, "8 attributes", "tree", "kADET", int(match[1])] = Printed(100 * float(value))
-    return found
+            printed[part.name, "8 attributes", "tree", "kADET", int(match[1])] = Printed(100 * float(value))
+    return printed
 
 
 DIFFERENT, HIGHER, LOWER = "*", "+", "-"
@@ -208,10 +208,10 @@ def flag(cell: Cell, control: Cell, at_same_k: bool) -> str:
     if any(split not in ours or split not in theirs for split in wanted):
         return ""
     gaps = [theirs[split] - ours[split] for split in wanted]
-    found = five_by_two_test([gaps[place : place + FOLDS] for place in range(0, len(gaps), FOLDS)])
-    if not found.is_significant:
+    test = five_by_two_test([gaps[place : place + FOLDS] for place in range(0, len(gaps), FOLDS)])
+    if not test.is_significant:
         return ""
-    return (HIGHER if found.mean_difference > 0 else LOWER) if at_same_k else DIFFERENT
+    return (HIGHER if test.mean_difference > 0 else LOWER) if at_same_k else DIFFERENT
 
 
 def _key(cell: Cell, part: Part) -> tuple[str, str, int]:
@@ -235,8 +235,8 @@ def ranked(values: Iterable[Value], algorithms: Sequence[str], control: str) -> 
     >>> from experiments.papers import printed
     >>> rows = printed("kactus_table5").iter_rows(named=True)
     >>> values = [Value("5", r["quasi_identifiers"], r["inducer"], r["algorithm"], r["k"], r["mean"]) for r in rows]
-    >>> found = ranked(values, ["Mondrian", "kACTUS"], "kACTUS")
-    >>> round(found.friedman.f_statistic, 1), found.against.finding()
+    >>> ranking = ranked(values, ["Mondrian", "kACTUS"], "kACTUS")
+    >>> round(ranking.friedman.f_statistic, 1), ranking.against.finding()
     (586.3, 'kACTUS is better than Mondrian')
     """
     cases: dict[tuple[str, str, int], dict[str, float]] = {}
@@ -245,9 +245,9 @@ def ranked(values: Iterable[Value], algorithms: Sequence[str], control: str) -> 
     rows = [[case[name] for name in algorithms] for case in cases.values() if all(name in case for name in algorithms)]
     if len(rows) < 2:
         return None
-    found = friedman_test(rows)
-    named = dict(zip(algorithms, found.mean_ranks, strict=True))
-    return Ranking(tuple(algorithms), found, bonferroni_dunn(named, len(rows), control))
+    friedman = friedman_test(rows)
+    named = dict(zip(algorithms, friedman.mean_ranks, strict=True))
+    return Ranking(tuple(algorithms), friedman, bonferroni_dunn(named, len(rows), control))
 
 
 NEAR = (1.0, 2.0, 5.0)
@@ -275,10 +275,10 @@ def compared(cells: Iterable[Cell]) -> list[Cell]:
 
 def distinct(cells: Iterable[Cell]) -> list[Cell]:
     """Each result once: papers print the same result in several tables."""
-    found: dict[tuple[object, ...], Cell] = {}
+    first: dict[tuple[object, ...], Cell] = {}
     for cell in cells:
-        found.setdefault((cell.algorithm, cell.inducer, cell.k, cell.results or cell.place), cell)
-    return list(found.values())
+        first.setdefault((cell.algorithm, cell.inducer, cell.k, cell.results or cell.place), cell)
+    return list(first.values())
 
 
 def distance(name: str, cells: Iterable[Cell]) -> Distance | None:
@@ -290,16 +290,16 @@ def distance(name: str, cells: Iterable[Cell]) -> Distance | None:
     >>> def cell(ours, theirs):
     ...     result = Result("x", 5, 0, 0, "c45", accuracy=ours)
     ...     return Cell("2", "a", "C4.5", "x", 5, (result,), printed=Printed(theirs))
-    >>> found = distance("all", [cell(0.75, 74.5), cell(0.5, 53.0)])
-    >>> found.mean, found.absolute, found.within
+    >>> gap = distance("all", [cell(0.75, 74.5), cell(0.5, 53.0)])
+    >>> gap.mean, gap.absolute, gap.within
     (-1.25, 1.75, (1, 1, 2))
     """
-    found = [cell.difference for cell in compared(cells) if cell.difference is not None]
-    if not found:
+    gaps = [cell.difference for cell in compared(cells) if cell.difference is not None]
+    if not gaps:
         return None
-    sizes = [abs(one) for one in found]
+    sizes = [abs(one) for one in gaps]
     within = tuple(sum(size <= near + 1e-9 for size in sizes) for near in NEAR)
-    return Distance(name, len(found), sum(found) / len(found), sum(sizes) / len(found), within)
+    return Distance(name, len(gaps), sum(gaps) / len(gaps), sum(sizes) / len(gaps), within)
 
 
 def distances(cells: Iterable[Cell], key: Callable[[Cell], str]) -> list[Distance]:
@@ -307,8 +307,8 @@ def distances(cells: Iterable[Cell], key: Callable[[Cell], str]) -> list[Distanc
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(key(cell), []).append(cell)
-    found = (distance(name, group) for name, group in groups.items())
-    return [one for one in found if one is not None]
+    every = (distance(name, group) for name, group in groups.items())
+    return [one for one in every if one is not None]
 
 
 def shade(difference: float | None) -> str:
@@ -333,8 +333,8 @@ def signed(points: float | None) -> str:
     >>> [signed(points) for points in (1.234, -0.001, -2.0)]
     ['+1.23', '0.00', '-2.00']
     """
-    said = f"{points or 0.0:+.2f}"
-    return said[1:] if float(said) == 0 else said
+    text = f"{points or 0.0:+.2f}"
+    return text[1:] if float(text) == 0 else text
 
 
 def is_large(difference: float | None) -> bool:

@@ -138,7 +138,7 @@ class Point:
     the printed numbers are judged in the same way.
     """
 
-    said: str
+    claim: str
     judge: Callable[[Evidence], Verdict | None]
     paper: str | None = None
 

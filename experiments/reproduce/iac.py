@@ -66,10 +66,12 @@ def stays_close(evidence: Evidence) -> Verdict | None:
     ]
     if not losses:
         return None
-    loss, value = max(losses, key=lambda found: found[0])
+    loss, value = max(losses, key=lambda pair: pair[0])
     near = sum(one <= CLOSE for one, _ in losses)
-    said = f"{near} of {len(losses)} cells; at most {loss:.2f} below ({value.inducer}, {value.label}, k = {value.k:,})"
-    return Verdict(near == len(losses), said)
+    figures = (
+        f"{near} of {len(losses)} cells; at most {loss:.2f} below ({value.inducer}, {value.label}, k = {value.k:,})"
+    )
+    return Verdict(near == len(losses), figures)
 
 
 def generalized_stays(near: tuple[str, ...], below: tuple[str, ...]) -> Callable[[Evidence], Verdict | None]:
@@ -99,8 +101,8 @@ def falls_with_k(evidence: Evidence) -> Verdict | None:
     if not falls:
         return None
     rising = [f"{name} ({algorithm}) {gap:+.2f}" for (algorithm, name), gap in falls.items() if gap >= 0]
-    said = f"in {len(falls) - len(rising)} of {len(falls)} lines" + (f"; not {', '.join(rising)}" if rising else "")
-    return Verdict(not rising, said)
+    figures = f"in {len(falls) - len(rising)} of {len(falls)} lines" + (f"; not {', '.join(rising)}" if rising else "")
+    return Verdict(not rising, figures)
 
 
 def four_do_better(evidence: Evidence) -> Verdict | None:
@@ -126,8 +128,8 @@ def further_helps(evidence: Evidence) -> Verdict | None:
     if not gaps:
         return None
     by_learner = _by_inducer(gaps)
-    said = ", ".join(f"{name} {gap:+.2f}" for name, gap in by_learner.items())
-    return Verdict(min(by_learner.values()) > 0, f"against IACk on average: {said}")
+    figures = ", ".join(f"{name} {gap:+.2f}" for name, gap in by_learner.items())
+    return Verdict(min(by_learner.values()) > 0, f"against IACk on average: {figures}")
 
 
 def _gaps(evidence: Evidence, part: str) -> list[tuple[Value, float]]:
@@ -140,10 +142,10 @@ def _gaps(evidence: Evidence, part: str) -> list[tuple[Value, float]]:
 
 
 def _by_inducer(gaps: Iterable[tuple[Value, float]]) -> dict[str, float]:
-    found: dict[str, list[float]] = {}
+    by_inducer: dict[str, list[float]] = {}
     for value, gap in gaps:
-        found.setdefault(value.inducer, []).append(gap)
-    return {name: fmean(each) for name, each in found.items()}
+        by_inducer.setdefault(value.inducer, []).append(gap)
+    return {name: fmean(each) for name, each in by_inducer.items()}
 
 
 LEARNERS = (J48, LOGISTIC, "svm", "nb")

@@ -122,8 +122,8 @@ def _seconds(bench: Bench, method: str, k: int) -> float:
 
 
 def _all(evidence: Evidence) -> tuple[Suppressed, ...]:
-    found = evidence.facts.get("suppressed", ())
-    return tuple(one for one in found if isinstance(one, Suppressed)) if isinstance(found, tuple) else ()
+    measured = evidence.facts.get("suppressed", ())
+    return tuple(one for one in measured if isinstance(one, Suppressed)) if isinstance(measured, tuple) else ()
 
 
 def around_two_are_unique(evidence: Evidence) -> Verdict | None:
@@ -151,26 +151,26 @@ def _largest(measured: Sequence[tuple[int, Mapping[str, float]]], names: set[str
     pairs = {k: sorted(values, key=lambda name: -values[name])[:2] for k, values in measured}
     agreed = sum(set(pair) == names for pair in pairs.values())
     first, last = (pairs[k] for k in (min(pairs), max(pairs)))
-    told = f"at {agreed} of {len(pairs)} k; at k = {min(pairs)} {' and '.join(first)}, at k = {max(pairs)} "
-    return Verdict(agreed == len(pairs), told + " and ".join(last))
+    figures = f"at {agreed} of {len(pairs)} k; at k = {min(pairs)} {' and '.join(first)}, at k = {max(pairs)} "
+    return Verdict(agreed == len(pairs), figures + " and ".join(last))
 
 
 def sex_changes_little(evidence: Evidence) -> Verdict | None:
     """Whether the D_N of sex is below the median of all attributes."""
-    found = [one for one in _all(evidence) if "sex" in one.divergence]
-    if not found:
+    measured = [one for one in _all(evidence) if "sex" in one.divergence]
+    if not measured:
         return None
-    below = sum(one.divergence["sex"] < median(one.divergence.values()) for one in found)
-    return Verdict(below == len(found), f"below the median at {below} of {len(found)} k")
+    below = sum(one.divergence["sex"] < median(one.divergence.values()) for one in measured)
+    return Verdict(below == len(measured), f"below the median at {below} of {len(measured)} k")
 
 
 def information_differs_less(evidence: Evidence) -> Verdict | None:
     """The largest over the median of all attributes, of D_N and of the change of I_N."""
-    found = _all(evidence)
-    if not found:
+    measured = _all(evidence)
+    if not measured:
         return None
-    less = sum(_spread(one.change) < _spread(one.divergence) for one in found)
-    return Verdict(less == len(found), f"largest over median smaller at {less} of {len(found)} k")
+    less = sum(_spread(one.change) < _spread(one.divergence) for one in measured)
+    return Verdict(less == len(measured), f"largest over median smaller at {less} of {len(measured)} k")
 
 
 def _spread(values: Mapping[str, float]) -> float:
@@ -186,19 +186,19 @@ def is_faster(evidence: Evidence) -> Verdict | None:
     (own, ours), (other, theirs) = seconds.items()
     faster = sum(mine < its for (_, mine), (_, its) in zip(ours, theirs, strict=True))
     mean, against = (sum(each for _, each in line) / len(line) for line in (ours, theirs))
-    said = f"at {faster} of {len(ours)} k; {mean:.2f} s ({own}) and {against:.2f} s ({other}) of CPU on average"
-    return Verdict(faster == len(ours), said)
+    figures = f"at {faster} of {len(ours)} k; {mean:.2f} s ({own}) and {against:.2f} s ({other}) of CPU on average"
+    return Verdict(faster == len(ours), figures)
 
 
 def shows_more(evidence: Evidence) -> Verdict | None:
     """The shares of cells shown, where rare rows are hidden and where they are generalized further."""
-    found = _all(evidence)
-    if not found:
+    measured = _all(evidence)
+    if not measured:
         return None
-    more = sum(one.cells[1] > one.cells[0] for one in found)
-    last = found[-1]
-    said = f"{100 * last.cells[1]:.1f} instead of {100 * last.cells[0]:.1f} % of the cells at k = {last.k}"
-    return Verdict(more == len(found), f"at {more} of {len(found)} k; {said}")
+    more = sum(one.cells[1] > one.cells[0] for one in measured)
+    last = measured[-1]
+    figures = f"{100 * last.cells[1]:.1f} instead of {100 * last.cells[0]:.1f} % of the cells at k = {last.k}"
+    return Verdict(more == len(measured), f"at {more} of {len(measured)} k; {figures}")
 
 
 def figure_blocks(facts: Mapping[str, object]) -> Iterator[Block]:
@@ -211,8 +211,8 @@ def figure_blocks(facts: Mapping[str, object]) -> Iterator[Block]:
         return
     yield Heading("Figure 2(b): rows by the size of their class, generalized only")
     marks = (1, 2, 5, 10, 25, 50, 100, 200, 500, 1000)
-    told = {mark: max((total for size, total in sizes if size <= mark), default=0) for mark in marks}
-    grid = tuple(f"{100 * total / rows:.2f}" for total in told.values())
+    up_to = {mark: max((total for size, total in sizes if size <= mark), default=0) for mark in marks}
+    grid = tuple(f"{100 * total / rows:.2f}" for total in up_to.values())
     yield Grid(
         "Rows in classes of at most so many rows, in per cent",
         ("", *(f"{mark:,}" for mark in marks)),
@@ -274,5 +274,5 @@ def _number(value: float) -> str:
 Series = Mapping[str, Sequence[tuple[float, float]]]
 
 
-def _picture(name: str, said: str, across: str, up: str, series: Series, scale: Upward = "close") -> Picture:
-    return Picture(f"reproduction_iac_figure_{name}", said, lines(said, across, up, series, "{:,.0f}".format, scale))
+def _picture(name: str, title: str, across: str, up: str, series: Series, scale: Upward = "close") -> Picture:
+    return Picture(f"reproduction_iac_figure_{name}", title, lines(title, across, up, series, "{:,.0f}".format, scale))

@@ -26,26 +26,26 @@ def ours_is_better(evidence: Evidence) -> Verdict | None:
         own = {_case(value): value.mean for value in evidence.select(part=part, algorithm=OWN)}
         for rival in ("TDS", "TDR", "kADET", "Mondrian"):
             pairs = [(own.get(_case(value)), value.mean) for value in evidence.select(part=part, algorithm=rival)]
-            found = [mine - theirs for mine, theirs in pairs if mine is not None]
-            if found:
-                gaps[f"{rival} (Table {part})"] = fmean(found)
+            leads = [mine - theirs for mine, theirs in pairs if mine is not None]
+            if leads:
+                gaps[f"{rival} (Table {part})"] = fmean(leads)
     if not gaps:
         return None
-    said = ", ".join(f"{rival} {gap:+.2f}" for rival, gap in gaps.items())
-    return Verdict(min(gaps.values()) >= 0, f"kACTUS minus {said}")
+    figures = ", ".join(f"{rival} {gap:+.2f}" for rival, gap in gaps.items())
+    return Verdict(min(gaps.values()) >= 0, f"kACTUS minus {figures}")
 
 
 def falls_with_k(evidence: Evidence) -> Verdict | None:
     """The mean over all cells of kACTUS at each k; from one k to the next it may rise by a tenth of a point."""
-    said, met = [], True
+    figures, met = [], True
     for part in ("2", "3"):
         means = _means_by_k(_whole_series(evidence.select(part=part, algorithm=OWN)))
         if len(means) < 2:
             continue
         steps = list(means.values())
         met &= all(later <= earlier + STEP for earlier, later in pairwise(steps))
-        said.append(f"Table {part}: " + ", ".join(f"{mean:.2f} (k={k:,})" for k, mean in means.items()))
-    return Verdict(met, "; ".join(said)) if said else None
+        figures.append(f"Table {part}: " + ", ".join(f"{mean:.2f} (k={k:,})" for k, mean in means.items()))
+    return Verdict(met, "; ".join(figures)) if figures else None
 
 
 def fewer_known_is_better(evidence: Evidence) -> Verdict | None:
@@ -61,14 +61,14 @@ def fewer_known_is_better(evidence: Evidence) -> Verdict | None:
 
 def rivals_collapse(evidence: Evidence) -> Verdict | None:
     """How many of the rivals' cells with all attributes known and a large k are close to mere guessing."""
-    said, near, total = [], 0, 0
+    figures, near, total = [], 0, 0
     for part, rival in (("3", "TDS"), ("3", "TDR"), ("5", "Mondrian")):
         values = [v for v in evidence.select(part=part, label="14/14", algorithm=rival) if v.k >= LARGE]
         close = sum(abs(value.mean - MAJORITY) <= CLOSE for value in values)
         near, total = near + close, total + len(values)
         if values:
-            said.append(f"{rival} {close} of {len(values)}, mean {fmean(v.mean for v in values):.2f}")
-    return Verdict(near >= MOST * total, f"within {CLOSE} points: {'; '.join(said)}") if total else None
+            figures.append(f"{rival} {close} of {len(values)}, mean {fmean(v.mean for v in values):.2f}")
+    return Verdict(near >= MOST * total, f"within {CLOSE} points: {'; '.join(figures)}") if total else None
 
 
 def logistic_is_unstable(evidence: Evidence) -> Verdict | None:
@@ -78,8 +78,8 @@ def logistic_is_unstable(evidence: Evidence) -> Verdict | None:
     others = [v.sd for v in values if v.inducer != "Logistic" and v.sd is not None]
     if not logistic or not others:
         return None
-    said = f"largest standard deviation {max(logistic):.1f}; of other learners {max(others):.1f}"
-    return Verdict(max(logistic) > max(others), said)
+    figures = f"largest standard deviation {max(logistic):.1f}; of other learners {max(others):.1f}"
+    return Verdict(max(logistic) > max(others), figures)
 
 
 def _case(value: Value) -> tuple[str, str, int]:
@@ -92,14 +92,14 @@ def _whole_series(values: Sequence[Value]) -> list[Value]:
     series: dict[tuple[str, str], list[Value]] = {}
     for value in values:
         series.setdefault((value.label, value.inducer), []).append(value)
-    return [value for found in series.values() if len(found) == len(ks) for value in found]
+    return [value for line in series.values() if len(line) == len(ks) for value in line]
 
 
 def _means_by_k(values: Iterable[Value]) -> dict[int, float]:
     by_k: dict[int, list[float]] = {}
     for value in values:
         by_k.setdefault(value.k, []).append(value.mean)
-    return {k: fmean(found) for k, found in sorted(by_k.items())}
+    return {k: fmean(means) for k, means in sorted(by_k.items())}
 
 
 LEARNERS = (J48, "part", "nb", LOGISTIC)

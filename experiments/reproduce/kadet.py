@@ -26,19 +26,19 @@ from incrowd.comparisons.protocol import FixedSplit
 
 def look_at_trees(prepared: Prepared) -> dict[str, object]:
     """The trees of all trials of kADET, by part, also under limits, and the share of the larger class."""
-    found: dict[str, object] = {}
+    facts: dict[str, object] = {}
     for case in prepared.cases:
         if case.choice.method != METHOD:
             continue
         bench = prepared.bench(case.table)
         trials = [trial for trial in bench.trials if trial.choice == case.choice]
         trees = (spans_of(bench.laboratory, trial) for trial in trials)
-        found[f"spans {case.part}"] = tuple(tree for tree in trees if tree is not None)
-        found[f"limits {case.part}"] = look_at_limits(bench.laboratory, case)
+        facts[f"spans {case.part}"] = tuple(tree for tree in trees if tree is not None)
+        facts[f"limits {case.part}"] = look_at_limits(bench.laboratory, case)
         first = next(iter(bench.laboratory.splits.values()))
         counts = bench.laboratory.subject.parts(first).train[bench.laboratory.subject.target].counts
-        found["majority"] = float(counts.max() / counts.sum())
-    return found
+        facts["majority"] = float(counts.max() / counts.sum())
+    return facts
 
 
 BUMP, AFTER = BUMP_KS = (750, 1000)
@@ -76,20 +76,20 @@ def has_root(evidence: Evidence) -> Verdict | None:
     roots = {spans.k: spans.root for spans in _spans(evidence, "id3")}
     if BUMP not in roots or AFTER not in roots:
         return None
-    found = roots[BUMP], roots[AFTER]
-    return Verdict(found == ("relationship", "marital-status (groups)"), f"{found[0]}; {found[1]}")
+    both = roots[BUMP], roots[AFTER]
+    return Verdict(both == ("relationship", "marital-status (groups)"), f"{both[0]}; {both[1]}")
 
 
 def exposes_none(evidence: Evidence) -> Verdict | None:
     """The smallest k from which on no span has a single class."""
-    found = _spans(evidence, "c45")
-    if not any(spans.k >= UNEXPOSED for spans in found):
+    trees = _spans(evidence, "c45")
+    if not any(spans.k >= UNEXPOSED for spans in trees):
         return None
-    exposing = [spans.k for spans in found if spans.exposed]
-    clean = [spans.k for spans in found if spans.k > max(exposing, default=0)]
-    said = f"from k = {min(clean):,} on" if clean else "at every k somebody is"
-    shares = ", ".join(f"{100 * spans.exposed:.1f} % at k = {spans.k:,}" for spans in found if spans.exposed)
-    return Verdict(bool(clean) and min(clean) <= UNEXPOSED, f"{said}; exposed: {shares or 'none'}")
+    exposing = [spans.k for spans in trees if spans.exposed]
+    clean = [spans.k for spans in trees if spans.k > max(exposing, default=0)]
+    figures = f"from k = {min(clean):,} on" if clean else "at every k somebody is"
+    shares = ", ".join(f"{100 * spans.exposed:.1f} % at k = {spans.k:,}" for spans in trees if spans.exposed)
+    return Verdict(bool(clean) and min(clean) <= UNEXPOSED, f"{figures}; exposed: {shares or 'none'}")
 
 
 def worst_confidence(evidence: Evidence) -> Verdict | None:
@@ -105,16 +105,16 @@ def takes_seconds(evidence: Evidence) -> Verdict | None:
     most = {part: max((spans.seconds for spans in _spans(evidence, part)), default=0.0) for part in PRINTED_SECONDS}
     if not all(most.values()):
         return None
-    said = ", ".join(
+    figures = ", ".join(
         f"{name} at most {most[part]:.2f} s (printed {limit} s, {limit / most[part]:.0f} times that)"
         for (part, limit), name in zip(PRINTED_SECONDS.items(), ("ID3", "C4.5"), strict=True)
     )
-    return Verdict(all(most[part] < limit for part, limit in PRINTED_SECONDS.items()), said)
+    return Verdict(all(most[part] < limit for part, limit in PRINTED_SECONDS.items()), figures)
 
 
 def _spans(evidence: Evidence, part: str) -> list[Spans]:
-    found = evidence.facts.get(f"spans {part}", ())
-    return [one for one in found if isinstance(one, Spans)] if isinstance(found, tuple) else []
+    trees = evidence.facts.get(f"spans {part}", ())
+    return [one for one in trees if isinstance(one, Spans)] if isinstance(trees, tuple) else []
 
 
 TRAIN = 30_162

@@ -103,40 +103,40 @@ def _draw_series(place: int, name: str, lines: Lines, across: Scale, up: Scale, 
 
 
 def _chart_in_words(title: str, series: Mapping[str, Lines], reference: str, unprotected: float | None) -> str:
-    told = [f"unprotected {unprotected:.1f} %"] if unprotected is not None else []
+    phrases = [f"unprotected {unprotected:.1f} %"] if unprotected is not None else []
     for name, lines in series.items():
-        told.append(f"{name} " + ", ".join(f"k={k}: {value:.1f} %" for k, value in lines.ours))
+        phrases.append(f"{name} " + ", ".join(f"k={k}: {value:.1f} %" for k, value in lines.ours))
         if lines.theirs:
-            told.append(f"{name}, {reference} " + ", ".join(f"k={k}: {value:.1f} %" for k, value in lines.theirs))
-    return f"{title}. " + "; ".join(told)
+            phrases.append(f"{name}, {reference} " + ", ".join(f"k={k}: {value:.1f} %" for k, value in lines.theirs))
+    return f"{title}. " + "; ".join(phrases)
 
 
-def pictures(found: Reproduction, part: Part) -> Iterator[Picture]:
+def pictures(run: Reproduction, part: Part) -> Iterator[Picture]:
     """A drawing for each label; where algorithms are compared, for each label and learner."""
-    cells = [cell for cell in found.of_part(part) if cell.mean is not None]
+    cells = [cell for cell in run.of_part(part) if cell.mean is not None]
     for label in dict.fromkeys(cell.label for cell in cells):
         own = [cell for cell in cells if cell.label == label]
         if len({cell.k for cell in own}) == 1 or label not in (part.drawn or (label,)):
             continue
         if part.by_label:
-            yield _draw(found, part, label, own, "inducer")
+            yield _draw(run, part, label, own, "inducer")
             continue
         for inducer in dict.fromkeys(cell.inducer for cell in own):
             of_learner = [cell for cell in own if cell.inducer == inducer]
-            yield _draw(found, part, f"{label}, {inducer}", of_learner, "algorithm")
+            yield _draw(run, part, f"{label}, {inducer}", of_learner, "algorithm")
 
 
-def _draw(found: Reproduction, part: Part, name: str, cells: Sequence[Cell], by: str) -> Picture:
+def _draw(run: Reproduction, part: Part, name: str, cells: Sequence[Cell], by: str) -> Picture:
     plain = [cell for cell in cells if cell.algorithm == "none"]
     shown = cells if by == "inducer" else [cell for cell in cells if cell.algorithm != "none"]
     series = {
         one: _lines([c for c in shown if getattr(c, by) == one]) for one in dict.fromkeys(getattr(c, by) for c in shown)
     }
     level = plain[0].mean if plain and by == "algorithm" else None
-    measure, unit = ("Error", "% wrong") if found.experiment.measure == ERROR else ("Accuracy", "% right")
-    said = f"{part.title.partition(':')[0]}: {measure.lower()} by k, {name}"
-    svg = beside_chart(said, unit, series, found.experiment.reference, level)
-    return Picture(_slug(f"reproduction {found.experiment.name} {part.name} {name}"), said, svg)
+    measure, unit = ("Error", "% wrong") if run.experiment.measure == ERROR else ("Accuracy", "% right")
+    title = f"{part.title.partition(':')[0]}: {measure.lower()} by k, {name}"
+    svg = beside_chart(title, unit, series, run.experiment.reference, level)
+    return Picture(_slug(f"reproduction {run.experiment.name} {part.name} {name}"), title, svg)
 
 
 def _lines(cells: Sequence[Cell]) -> Lines:
@@ -147,9 +147,9 @@ def _lines(cells: Sequence[Cell]) -> Lines:
     )
 
 
-def ranking_blocks(found: Reproduction, part: Part) -> Iterator[Block]:
+def ranking_blocks(run: Reproduction, part: Part) -> Iterator[Block]:
     """For each group of algorithms that are ranked: what the tests say of ours and of the paper's, and the diagram."""
-    cells = found.of_part(part)
+    cells = run.of_part(part)
     ours, theirs = Evidence.ours(cells, {}).values, Evidence.theirs(cells).values
     for place, algorithms in enumerate(part.rankings):
         assert part.control is not None
@@ -160,9 +160,9 @@ def ranking_blocks(found: Reproduction, part: Part) -> Iterator[Block]:
             f"Ours: {_ranking_in_words(own)}."
             + ("" if printed is None else f" The paper's: {_ranking_in_words(printed)}.")
         )
-        said = f"{part.title.partition(':')[0]}: mean ranks of {', '.join(algorithms)}, ours"
+        title = f"{part.title.partition(':')[0]}: mean ranks of {', '.join(algorithms)}, ours"
         diagram = critical_difference_diagram(own.against)
-        yield Picture(_slug(f"reproduction {found.experiment.name} {part.name} ranks {place + 1}"), said, diagram)
+        yield Picture(_slug(f"reproduction {run.experiment.name} {part.name} ranks {place + 1}"), title, diagram)
 
 
 def _ranking_in_words(ranking: Ranking) -> str:

@@ -142,8 +142,8 @@ def prepare(
         watch(Step(f"reading {table.dataset}"))
         subject = read_table(table, experiment, options, data, watch)
         protocol = table.protocol or (experiment.quick_protocol if options.quick else experiment.protocol)
-        asked = Recipe(known_together=[{"columns": list(known)} for known in table.together])
-        laboratory = Laboratory(subject, Setup(protocol, experiment.feeding, options.seed, table.discretize, asked))
+        recipe = Recipe(known_together=[{"columns": list(known)} for known in table.together])
+        laboratory = Laboratory(subject, Setup(protocol, experiment.feeding, options.seed, table.discretize, recipe))
         benches.append(Bench(table, laboratory, _trials(experiment, options, table, cases, laboratory)))
     return Prepared(experiment, options, parts, cases, tuple(benches))
 
@@ -151,7 +151,7 @@ def prepare(
 def read_table(table: Table, experiment: Experiment, options: Options, data: Path | None, watch: Watcher) -> Subject:
     """The table of a case, with the columns and rows that are used."""
     dataset = find_dataset(table.dataset)
-    path = load(dataset.name, data, lambda said: watch(Step(said)))
+    path = load(dataset.name, data, lambda line: watch(Step(line)))
     used = named_columns(dataset, table.attributes)
     subject = understand_table(
         path,

@@ -141,8 +141,8 @@ def _judged(point: Point, ours: Evidence, theirs: Evidence) -> Judged:
         return Judged(point, point.judge(ours), point.paper)
     own, verdict = point.judge(ours), point.judge(theirs)
     unprinted = "nothing printed" if own is not None else "in tables that were not run"
-    said = unprinted if verdict is None else f"{'so' if verdict.met else 'not so'}: {verdict.figures}"
-    return Judged(point, own, said)
+    words = unprinted if verdict is None else f"{'so' if verdict.met else 'not so'}: {verdict.figures}"
+    return Judged(point, own, words)
 
 
 def _write(path: Path, content: str) -> None:

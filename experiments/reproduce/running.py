@@ -63,10 +63,10 @@ def run(
     watch(Step("looking at the results", prepared.trials, prepared.trials))
     cells = tuple(cell for part in prepared.parts for cell in _cells(prepared, part, works, kept))
     facts = prepared.experiment.look(prepared) if prepared.experiment.look else {}
-    found = Reproduction.of(prepared, cells, facts)
+    reproduction = Reproduction.of(prepared, cells, facts)
     if folder is not None:
-        found.save(folder)
-    return found
+        reproduction.save(folder)
+    return reproduction
 
 
 def work_left(prepared: Prepared, kept: Results, on_disk: bool, watch: Watcher) -> list[Work]:
@@ -155,16 +155,16 @@ def _cell(
 ) -> Cell:
     experiment = prepared.experiment
     own = case.choice.own_learner or learner
-    found: list[Result] = [
+    results: list[Result] = [
         kept.by_fingerprint[work.marks[trial.name][own]]
         for trial in work.bench.trials
         if trial.choice == case.choice and trial.k == k
     ]
     place = (case.part, case.label, experiment.inducer(learner), case.algorithm, k)
-    failed = [result.status for result in found if result.status != DONE]
+    failed = [result.status for result in results if result.status != DONE]
     return Cell(
         *place,
-        tuple(result for result in found if result.status == DONE),
+        tuple(result for result in results if result.status == DONE),
         failed[0] if failed else "",
         known.get(place),
         doubt=experiment.doubts.get(place, ""),

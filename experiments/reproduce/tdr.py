@@ -54,8 +54,8 @@ def stays_useful(evidence: Evidence) -> Verdict | None:
     losses = _gaps(evidence, OWN, PLAIN)
     if not losses:
         return None
-    said = ", ".join(f"{name} {gap:+.2f}" for name, gap in losses.items())
-    return Verdict(min(losses.values()) >= -SLIGHT, f"against the table itself: {said}")
+    figures = ", ".join(f"{name} {gap:+.2f}" for name, gap in losses.items())
+    return Verdict(min(losses.values()) >= -SLIGHT, f"against the table itself: {figures}")
 
 
 def nearer_than_nothing(evidence: Evidence) -> Verdict | None:
@@ -64,8 +64,8 @@ def nearer_than_nothing(evidence: Evidence) -> Verdict | None:
     common = losses.keys() & gains.keys()
     if not common:
         return None
-    said = ", ".join(f"{name} {losses[name]:+.2f} and {gains[name]:+.2f}" for name in losses if name in common)
-    return Verdict(all(-losses[name] < gains[name] for name in common), said)
+    figures = ", ".join(f"{name} {losses[name]:+.2f} and {gains[name]:+.2f}" for name in losses if name in common)
+    return Verdict(all(-losses[name] < gains[name] for name in common), figures)
 
 
 def better_than(rival: str) -> Callable[[Evidence], Verdict | None]:
@@ -98,7 +98,7 @@ def sets_cost_less(evidence: Evidence) -> Verdict | None:
 
 def _gaps(evidence: Evidence, own: str, other: str) -> dict[str, float]:
     """The mean difference of two algorithms over sets, learners and k, by table; what has one k stands beside all."""
-    found = {}
+    means = {}
     for part, title in TITLES.items():
         theirs = {(v.label, v.inducer, v.k): v.mean for v in evidence.select(part=part, algorithm=other)}
         gaps = [
@@ -108,8 +108,8 @@ def _gaps(evidence: Evidence, own: str, other: str) -> dict[str, float]:
             if place in theirs
         ]
         if gaps:
-            found[title] = fmean(gaps)
-    return found
+            means[title] = fmean(gaps)
+    return means
 
 
 def _cases(dataset: str, label: str, names: tuple[str, ...]) -> tuple[Case, ...]:

@@ -52,21 +52,21 @@ def look_at_scaling(prepared: Prepared) -> dict[str, object]:
 
 def scales_by_rows(evidence: Evidence) -> Verdict | None:
     """The power of the rows with which CPU seconds grow."""
-    found = _scaled(evidence.facts, "by rows")
-    if len(found) < 2:
+    measured = _scaled(evidence.facts, "by rows")
+    if len(measured) < 2:
         return None
-    slope = power([(one.took.rows, one.took.cpu) for one in found])
-    first, last = found[0].took, found[-1].took
-    said = f"to the power {slope:.2f}: {first.cpu:.2f} s for {first.rows:,} rows, {last.cpu:.2f} s for {last.rows:,}"
-    return Verdict(slope <= MOST_POWER, said)
+    slope = power([(one.took.rows, one.took.cpu) for one in measured])
+    first, last = measured[0].took, measured[-1].took
+    figures = f"to the power {slope:.2f}: {first.cpu:.2f} s for {first.rows:,} rows, {last.cpu:.2f} s for {last.rows:,}"
+    return Verdict(slope <= MOST_POWER, figures)
 
 
 def scales_by_sets(evidence: Evidence) -> Verdict | None:
     """CPU seconds with several sets against one."""
-    found = {one.sets: one.took.cpu for one in _scaled(evidence.facts, "by sets")}
-    if 1 not in found or 3 not in found:
+    seconds = {one.sets: one.took.cpu for one in _scaled(evidence.facts, "by sets")}
+    if 1 not in seconds or 3 not in seconds:
         return None
-    return Verdict(found[3] <= MOST_TIMES * found[1], f"{found[3] / found[1]:.2f} times as long")
+    return Verdict(seconds[3] <= MOST_TIMES * seconds[1], f"{seconds[3] / seconds[1]:.2f} times as long")
 
 
 def scaling_blocks(facts: Mapping[str, object]) -> Iterator[Block]:
@@ -81,13 +81,13 @@ def scaling_blocks(facts: Mapping[str, object]) -> Iterator[Block]:
         "before. The recount runs in another process: it is in the wall seconds only, as is waiting for other work."
     )
     header = ("rows", "sets", "CPU s", "deciding, wall s", "with recount, wall s")
-    for caption, found in (("By rows", by_rows), ("By sets known together", by_sets)):
-        yield Grid(caption, header, tuple(shown(*_row(one)) for one in found), words=0)
+    for caption, measured in (("By rows", by_rows), ("By sets known together", by_sets)):
+        yield Grid(caption, header, tuple(shown(*_row(one)) for one in measured), words=0)
     if len(by_rows) > 1:
         points = {"TDR, one set": [(float(one.took.rows), one.took.cpu) for one in by_rows]}
-        said = "TDR: CPU seconds by rows"
-        drawing = lines(said, "rows", "CPU seconds", points, "{:,.0f}".format)
-        yield Picture("reproduction_tdr_seconds", said, drawing)
+        title = "TDR: CPU seconds by rows"
+        drawing = lines(title, "rows", "CPU seconds", points, "{:,.0f}".format)
+        yield Picture("reproduction_tdr_seconds", title, drawing)
 
 
 def _row(one: Scaled) -> tuple[str, ...]:
@@ -96,5 +96,5 @@ def _row(one: Scaled) -> tuple[str, ...]:
 
 
 def _scaled(facts: Mapping[str, object], which: str) -> tuple[Scaled, ...]:
-    found = facts.get(which, ())
-    return tuple(one for one in found if isinstance(one, Scaled)) if isinstance(found, tuple) else ()
+    measured = facts.get(which, ())
+    return tuple(one for one in measured if isinstance(one, Scaled)) if isinstance(measured, tuple) else ()

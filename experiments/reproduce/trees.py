@@ -46,12 +46,12 @@ def spans_of(laboratory: Laboratory, trial: Trial) -> Spans | None:
     spent = []
     for _ in range(2):
         begun = process_time()
-        found, classes = grown(laboratory, trial)
+        tree, classes = grown(laboratory, trial)
         spent.append(process_time() - begun)
-    if found.model is None:
+    if tree.model is None:
         return None
-    exposed = sum(len(span.rows) for span in found.spans if len(np.unique(classes[span.rows])) == 1)
-    return Spans(trial.k, root_of(found.model), found.model.spans, exposed / len(classes), min(spent))
+    exposed = sum(len(span.rows) for span in tree.spans if len(np.unique(classes[span.rows])) == 1)
+    return Spans(trial.k, root_of(tree.model), tree.model.spans, exposed / len(classes), min(spent))
 
 
 def root_of(model: PublishedTree) -> str:

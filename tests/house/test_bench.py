@@ -192,7 +192,7 @@ def test_a_method_that_was_stopped_is_not_tried_on_more(tmp_path, monkeypatch):
     table = pl.DataFrame({"age": range(40), TARGET: ["a"] * 40})
     found = measure_all(["tdr", "iack"], [10, 20, 40], table.head, tmp_path)
     assert asked == [("tdr", 10), ("iack", 10), ("tdr", 20), ("iack", 20), ("iack", 40)]
-    assert [type(each) for each in found[0].found.values()] == [Figures, LeftOut, LeftOut]
+    assert [type(each) for each in found[0].figures.values()] == [Figures, LeftOut, LeftOut]
     assert found[1].points(lambda figures: figures.whole) == [(10.0, 1.0), (20.0, 2.0), (40.0, 4.0)]
     assert growth._left_out("rows", found) == [
         "Left out: `tdr` with 20 rows (slow); `tdr` with 40 rows (not tried). A process was given 120 s."

@@ -13,9 +13,9 @@ from incrowd.errors import RequirementError
 from incrowd.methods.blending import kernel
 from incrowd.methods.blending.blend import CLUSTERS, SPLITS, Blend
 from incrowd.methods.blending.clusters import Features
+from incrowd.methods.method import applied
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop
-from incrowd.rows.memory.drafting import applied
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Counts, Suppressed
@@ -89,7 +89,7 @@ def decided(case, requirement, seed, **parameters):
     population = engine.population(case.table, case.schema, randomness)
     steps = Blend(guide="bayes", **parameters).decide(population, requirement, randomness)
     plan = ReleasePlan("blend", (), requirement, case.schema, len(case.rows), (Drop(()), *steps))
-    return engine.settle(plan, population), applied(plan, population).groups  # type: ignore[attr-defined]
+    return engine.settle(plan, population), applied(plan.steps, population).groups  # type: ignore[attr-defined]
 
 
 @SOME

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from incrowd.methods.class_blocks import ClassCells
 from incrowd.methods.judging import Judge
+from incrowd.methods.method import applied
 from incrowd.methods.partitioning.mondrian import InfoGainMondrian, Mondrian
 from incrowd.methods.release_forms import formed
 from incrowd.methods.tree_suppression.kactus import KActus
 from incrowd.methods.tree_suppression.kactus_plus import KActusPlus
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import GROUP, Drop, Seat
-from incrowd.rows.memory.drafting import applied
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.released_value import Counts
@@ -35,8 +35,8 @@ def decided(case, method, k, seed, owners=None):
     steps = formed(steps, "counts", population, requirement, redraw=0, by_class=True)
     plan = ReleasePlan(method.name, (), requirement, case.schema, len(case.rows), (Drop(()), *steps))
     before = plan.steps[: plan.steps.index(plan.places[-1])]
-    whole = applied(ReleasePlan(method.name, (), requirement, case.schema, len(case.rows), before), population)
-    return engine.settle(plan, population), whole.groups, applied(plan, population).groups  # type: ignore[attr-defined]
+    whole = applied(before, population)
+    return engine.settle(plan, population), whole.groups, applied(plan.steps, population).groups  # type: ignore[attr-defined]
 
 
 @SOME

@@ -271,9 +271,10 @@ def test_people_of_a_population_are_persons_too(method, table, owned, data):
 
 def looks_of(plan, population):
     """What each row shows, form by form; a missing value looks as if nothing was shown."""
-    from incrowd.rows.memory.drafting import applied, shown_forms
+    from incrowd.methods.method import applied
+    from incrowd.rows.memory.drafting import shown_forms
 
-    shown = shown_forms(plan, applied(plan, population))
+    shown = shown_forms(plan, applied(plan.steps, population))
     cells = [[plan.forms(name)[code] for code in shown[name].tolist()] for name in plan.names]
     return [
         tuple(Suppressed() if "Missing" in type(f).__name__ else f for f in row) for row in zip(*cells, strict=True)

@@ -13,14 +13,14 @@ from bench.peers.scripts.handed import NUMBERS, TARGET, attributes, categories, 
 
 def main() -> None:
     """Learn a model, anonymize by its predictions."""
-    given = handed()
-    frame = given.read()
+    task = handed()
+    frame = task.read()
     names = attributes(frame)
     inputs = np.hstack([frame[list(NUMBERS)], OrdinalEncoder().fit_transform(frame[categories(frame)])])
-    model = DecisionTreeClassifier(min_samples_leaf=given.k, random_state=0).fit(inputs, frame[TARGET])
-    anonymizer = Anonymize(given.k, names, categorical_features=categories(frame), train_only_QI=True)
+    model = DecisionTreeClassifier(min_samples_leaf=task.k, random_state=0).fit(inputs, frame[TARGET])
+    anonymizer = Anonymize(task.k, names, categorical_features=categories(frame), train_only_QI=True)
     released = anonymizer.anonymize(ArrayDataset(frame[names], model.predict(inputs)))
-    given.write(released.assign(**{TARGET: frame[TARGET].to_numpy()}))
+    task.write(released.assign(**{TARGET: frame[TARGET].to_numpy()}))
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ SUPPRESSED = 5  # at most so many per cent of the rows
 
 def main() -> None:
     """Anonymize."""
-    given = handed()
-    frame = given.read().astype(str)
-    levels = {name: dict(enumerate(zip(*paths, strict=True))) for name, paths in given.paths().items()}
+    task = handed()
+    frame = task.read().astype(str)
+    levels = {name: dict(enumerate(zip(*paths, strict=True))) for name, paths in task.paths().items()}
     hierarchies = {name: {level: list(column) for level, column in each.items()} for name, each in levels.items()}
-    given.write(k_anonymity(frame, [], attributes(frame), given.k, SUPPRESSED, hierarchies))
+    task.write(k_anonymity(frame, [], attributes(frame), task.k, SUPPRESSED, hierarchies))
 
 
 if __name__ == "__main__":

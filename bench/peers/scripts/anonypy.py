@@ -9,10 +9,10 @@ from bench.peers.scripts.handed import TARGET, attributes, handed
 
 def main() -> None:
     """Anonymize."""
-    given = handed()
-    frame = given.read(categories="category")
-    groups = Preserver(frame, attributes(frame), TARGET).anonymize_k_anonymity(given.k)
-    given.write_counted({name: _first(value) for name, value in group.items()} for group in groups)
+    task = handed()
+    frame = task.read(categories="category")
+    groups = Preserver(frame, attributes(frame), TARGET).anonymize_k_anonymity(task.k)
+    task.write_counted({name: _first(value) for name, value in group.items()} for group in groups)
 
 
 def _first(value: object) -> object:

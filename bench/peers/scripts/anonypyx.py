@@ -9,15 +9,15 @@ from bench.peers.scripts.handed import TARGET, attributes, handed
 
 def main() -> None:
     """Anonymize."""
-    given = handed()
-    frame = given.read(categories="category")
-    asked = {"k": given.k, "algorithm": "Mondrian", "generalisation_strategy": "human-readable"}
+    task = handed()
+    frame = task.read(categories="category")
+    options = {"k": task.k, "algorithm": "Mondrian", "generalisation_strategy": "human-readable"}
     names = {"feature_columns": attributes(frame), "sensitive_column": TARGET}
-    released = Anonymiser(frame, **asked, **names).anonymise()
+    released = Anonymiser(frame, **options, **names).anonymise()
     if "count" in released.columns:
-        given.write_counted(released.to_dict("records"))
+        task.write_counted(released.to_dict("records"))
     else:
-        given.write(released)
+        task.write(released)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,10 @@ SUPPRESSED = 5  # at most so many per cent of the rows
 
 def main() -> None:
     """Anonymize. Its last level, where nothing is shown, is its own."""
-    given = handed()
+    task = handed()
     rules = {name: GenRule([_level(paths, place) for place in range(1, len(paths[0]) - 1)]) for name, paths in _paths()}
-    released, _ = ola.anonymize(given.read().astype(str), rules, k=given.k, max_sup=SUPPRESSED)
-    given.write(released)
+    released, _ = ola.anonymize(task.read().astype(str), rules, k=task.k, max_sup=SUPPRESSED)
+    task.write(released)
 
 
 def _paths() -> list[tuple[str, list[list[str]]]]:

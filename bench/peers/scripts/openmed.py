@@ -12,15 +12,15 @@ AGE = "age"
 
 def main() -> None:
     """Anonymize."""
-    given = handed()
-    frame = given.read()
+    task = handed()
+    frame = task.read()
     names = attributes(frame)
-    above = {name: _above(ways) for name, ways in given.paths().items() if name != AGE}
+    above = {name: _above(ways) for name, ways in task.paths().items() if name != AGE}
     kinds = {name: "age" if name == AGE else "clinical_code" for name in names}
     frame = frame.astype({name: "str" for name in names if name != AGE})
-    asked = {"target_k": given.k, "suppression_rate": 0.05, "clinical_code_hierarchies": above}
-    released = anonymize_table(frame.to_dict("records"), kinds, **asked)
-    given.write(pd.DataFrame(list(released.records)))
+    options = {"target_k": task.k, "suppression_rate": 0.05, "clinical_code_hierarchies": above}
+    released = anonymize_table(frame.to_dict("records"), kinds, **options)
+    task.write(pd.DataFrame(list(released.records)))
 
 
 def _above(ways: list[list[str]]) -> dict[str, list[str]]:

@@ -10,11 +10,11 @@ from bench.peers.scripts.handed import NUMBERS, TARGET, handed
 
 def main() -> None:
     """Anonymize."""
-    given = handed()
-    frame = pl.read_csv(given.table)
+    task = handed()
+    frame = pl.read_csv(task.table)
     names = [name for name in frame.columns if name != TARGET]
     sets = [name for name in names if name not in NUMBERS]
-    given.write_counted(mondrian_k_anonymity(frame, names, TARGET, given.k, sets).to_dicts())
+    task.write_counted(mondrian_k_anonymity(frame, names, TARGET, task.k, sets).to_dicts())
 
 
 if __name__ == "__main__":

@@ -9,11 +9,11 @@ from bench.peers.scripts.handed import TARGET, attributes, categories, handed
 
 def main() -> None:
     """Anonymize."""
-    given = handed()
-    frame = given.read()
+    task = handed()
+    frame = task.read()
     sets = {*categories(frame), TARGET}
-    released = Preserver.k_anonymize(frame, given.k, attributes(frame), TARGET, sets, None)
-    given.write_counted(released.to_dict("records"))
+    released = Preserver.k_anonymize(frame, task.k, attributes(frame), TARGET, sets, None)
+    task.write_counted(released.to_dict("records"))
 
 
 if __name__ == "__main__":

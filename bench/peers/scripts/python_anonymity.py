@@ -11,9 +11,9 @@ SUPPRESSED = 0
 
 def main() -> None:
     """Anonymize. Its level of suppression is the size of the smallest group, not a share of rows: 0 drops none."""
-    given = handed()
-    frame = given.read().astype(str)
-    given.write(data_fly(frame, [], attributes(frame), given.k, SUPPRESSED, given.paths()))
+    task = handed()
+    frame = task.read().astype(str)
+    task.write(data_fly(frame, [], attributes(frame), task.k, SUPPRESSED, task.paths()))
 
 
 if __name__ == "__main__":

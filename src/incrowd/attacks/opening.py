@@ -31,7 +31,7 @@ from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.plain_data import read_plain_json
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.released_cell import Ints
-from incrowd.vocabulary.requirement import KAnonymity, Requirement, Together, with_subjects
+from incrowd.vocabulary.requirement import KAnonymity, Requirement, with_subjects
 from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.requirements.words import asked_for, read_promises
 from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, Column, ColumnType, Role, Schema, unknown_column
@@ -354,7 +354,7 @@ def _check_distances(requirement: Requirement, schema: Schema, certificate: Mapp
     """Raise if a distance was measured by an order or a hierarchy that the certificate does not tell."""
     ordered = {each["name"] for each in certificate.get("columns", ()) if each["type"] == ColumnType.ORDERED}
     by_tree: Iterable[str] = certificate.get("hierarchies", ())
-    for part in requirement.on_columns if isinstance(requirement, Together) else ():
+    for part in requirement.on_columns:
         column = schema[part.on or str(schema.target)]
         if not isinstance(part, TCloseness) or part.distance == "equal":
             continue

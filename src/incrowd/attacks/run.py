@@ -166,8 +166,8 @@ def attack_release(
     --------
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [30, 41] * 20, "ill": ["no", "yes"] * 20})
-    >>> found = attack_release(people, people, quasi_identifiers=["age"], target="ill", only=["homogeneity"], seed=1)
-    >>> found["homogeneity"].verdict, found["homogeneity"].measured
+    >>> attacks = attack_release(people, people, quasi_identifiers=["age"], target="ill", only=["homogeneity"], seed=1)
+    >>> attacks["homogeneity"].verdict, attacks["homogeneity"].measured
     ('leak', 1.0)
     """
     tell = progress or (lambda _: None)

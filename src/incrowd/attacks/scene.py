@@ -30,7 +30,7 @@ from incrowd.vocabulary.forms import BY_CLASS, COUNTS, REDRAW, STRICT
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.preferences import EACH, EACH_VALUE, INDIFFERENT, Preferences
 from incrowd.vocabulary.released_cell import Ints
-from incrowd.vocabulary.requirement import Requirement, Together
+from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.schema import Schema
 
@@ -84,8 +84,7 @@ def again_of(
     else:
         again = _certified_method(certificate, requirement, schema)
     preferences = _preferences(request, plan, certificate)
-    wanted = isinstance(requirement, Together) and requirement.on_population
-    if again is None or preferences is None or (wanted and request.population is None):
+    if again is None or preferences is None or (requirement.on_population and request.population is None):
         return None
     return replace(
         again,
@@ -168,7 +167,7 @@ class Promised:
     @classmethod
     def by(cls, requirement: Requirement, target: str | None) -> Promised:
         """The numbers of a requirement; what names no column is about the target."""
-        parts: Iterable[Any] = getattr(requirement, "parts", (requirement,))
+        parts: Iterable[Any] = requirement.parts
         about = [(getattr(part, "on", None) or target, part) for part in parts]
         return cls(
             requirement.smallest_group,

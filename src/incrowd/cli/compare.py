@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from incrowd.comparisons.page import ScoreTable
     from incrowd.comparisons.protocol import Protocol
     from incrowd.comparisons.recommend import RowSplitError
-    from incrowd.comparisons.run import Prepared, Question, Step, Watcher
+    from incrowd.comparisons.run import Prepared, Step, Watcher
 
 _what, _method, _measuring, _outputs, _engine = (
     partial(typer.Option, rich_help_panel=panel) for panel in ("What", "Method", "Measuring", "Outputs", "Engine")
@@ -74,10 +74,9 @@ def compare(
     """
     from incrowd.comparisons.choices import listed
     from incrowd.comparisons.feeding import parse_feeding
-    from incrowd.comparisons.run import Question, stated_by, wishes_of
-    from incrowd.tables.recipe import beside_recipe
+    from incrowd.comparisons.run import prepare_table
 
-    known = {name: options[name] for name in ("quasi_identifiers", "drop", "recipe")} | {
+    named = {name: options[name] for name in ("quasi_identifiers", "drop", "recipe")} | {
         "target": target,
         "ks": None if k is None else [whole(one, "-k") for one in k.split(",")],
         "hierarchies": _read(options["hierarchies"]),
@@ -85,23 +84,23 @@ def compare(
         **{name: value or None for name, value in part(PersonOptions, options).items()},
         **part(Wishes, options),
     }
-    stated, _ = beside_recipe(known, stated_by)
-    question = Question(
-        methods=None if methods is None else listed(methods),
-        ks=stated.pop("ks", None),
-        learners=listed(learners),
-        protocol=_protocol(protocol, repeats, full),
-        feeding=parse_feeding(feeding),
-        seed=seed,
-        discretize=discretize,
-        jobs=jobs,
-        measure=measure,
-        wishes=wishes_of(stated),
-    )
     _check_memory(Path(table), options["memory"])
-    how = {**stated, "complete": complete, "rows": rows or None, "seed": seed, "groups": groups, "time": time}
     with watched(json) as watch:
-        prepared = _prepared(table, data, how, question, watch)
+        prepared = prepare_table(
+            table,
+            named,
+            {"complete": complete, "rows": rows or None, "seed": seed, "groups": groups, "time": time},
+            data,
+            watch,
+            methods=None if methods is None else listed(methods),
+            learners=listed(learners),
+            protocol=_protocol(protocol, repeats, full),
+            feeding=parse_feeding(feeding),
+            seed=seed,
+            discretize=discretize,
+            jobs=jobs,
+            measure=measure,
+        )
         comparison = None if dry_run else _run(prepared, to, watch, json)
     if comparison is None:
         _tell_cost(prepared, json)
@@ -116,15 +115,6 @@ def _check_memory(file: Path, memory: Any) -> None:
     from incrowd.rows.one_machine import check_whole
 
     check_whole(memory, *filter(Path.is_file, [enough_memory(file)]))
-
-
-def _prepared(table: str, data: Path | None, how: Mapping[str, Any], question: Question, watch: Watcher) -> Prepared:
-    from incrowd.comparisons.run import Step, prepare
-    from incrowd.comparisons.subject import find_table, read_subject
-
-    watch(Step("reading"))
-    named = find_table(table, data, lambda sentence: watch(Step(sentence)))
-    return prepare(read_subject(named, **how), question, watch)
 
 
 def _run(prepared: Prepared, to: Path | None, watch: Watcher, json: bool) -> Comparison:

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, TextIO
 
@@ -74,6 +75,14 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 _BELOW = {"desk": "incrowd.desk"}  # in a room that uses this one
 
 
+_VALUES: dict[Any, str] = {
+    Path: "PATH",
+    str: "TEXT",
+    int: "N",
+    float: "NUMBER",
+}  # where an option does not say it itself
+
+
 class OneCommand(PlainValues, typer.core.TyperCommand):
     """A command by itself."""
 
@@ -102,7 +111,7 @@ class CommandsByName(PlainValues, typer.core.TyperGroup):
                 self.commands[cmd_name] = typer.main.get_command(alone)
             self.commands[cmd_name].rich_help_panel = _PANEL_OF[cmd_name]  # type: ignore[attr-defined]
             for command in (self.commands[cmd_name], *getattr(self.commands[cmd_name], "commands", {}).values()):
-                _prepare_help(command)
+                _prepare_help(command, ctx)
         return self.commands.get(cmd_name)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -115,13 +124,16 @@ class CommandsByName(PlainValues, typer.core.TyperGroup):
                 formatter.write_dl(lines)
 
 
-def _prepare_help(command: Any) -> None:
-    """Let the terminal break the lines of help, not the source; write arguments as options write their values."""
+def _prepare_help(command: Any, ctx: Any) -> None:
+    """Let the terminal break the lines of help, not the source; say of arguments and flags what they take."""
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
     command.help = "\n\n".join(" ".join(paragraph.splitlines()) for paragraph in paragraphs)
-    for argument in command.params:
-        if argument.param_type_name == "argument" and argument.metavar is None:
-            argument.metavar = argument.name.upper()
+    for one in (*command.params, *([] if ctx is None else [command.get_help_option(ctx)])):
+        if one.metavar is None and one.param_type_name == "argument":
+            one.metavar = one.name.upper()
+        elif one.metavar is None:
+            kind = getattr(getattr(one, "type_descriptor", None), "annotation", None)
+            one.metavar = "" if one.is_flag else _VALUES.get(kind)
 
 
 app = typer.Typer(

@@ -34,12 +34,12 @@ def methods(json: Json = False) -> None:
 
 def presets(name: Annotated[str | None, typer.Argument(help="One preset: the recipe fragment it is.")] = None) -> None:
     """List the presets of a release, or show one: a recipe fragment, which your own options overrule."""
-    from incrowd.tables.recipe_checks import preset_names, preset_text
+    from incrowd.tables.recipe_checks import PRESETS, preset_text
 
     if name is not None:
         typer.echo(preset_text(name), nl=False)
         return
-    for known in preset_names():
+    for known in PRESETS:
         typer.echo(f"{known:<12} {preset_text(known).splitlines()[0].removeprefix('# ')}")
     typer.echo("\nOne of them: incrowd presets NAME. To use it: incrowd release FILE --preset NAME ...")
 

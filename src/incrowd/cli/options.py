@@ -64,10 +64,11 @@ def _parameter(one: Declared, title: str, needed: bool) -> inspect.Parameter:
         kind = Enum(one.name, {word: word for word in one.option.example.split("|")}) | None  # type: ignore[operator]
     flags = [f"{flag}/--no-{flag.removeprefix('--')}" for flag in one.flags] if kind == bool | None else one.flags
     about = f"{one.option.help} May be repeated." if written.repeats else one.option.help
+    about += f" By default {usual}." if (usual := _default(one)) else ""
     metavar = (
         None if one.option.kind in (Kind.FLAG, Kind.SWITCH, Kind.CHOICE) else one.option.example or written.metavar
     )
-    option = typer.Option(*flags, help=about, metavar=metavar, rich_help_panel=title, show_default=_default(one))
+    option = typer.Option(*flags, help=about, metavar=metavar, rich_help_panel=title, show_default=False)
     shown = inspect.Parameter.empty if needed else default
     return one.parameter.replace(default=shown, annotation=Annotated[kind, option])
 
@@ -85,10 +86,10 @@ def value_of(one: Declared, written: Any) -> Any:
     return None if written is None or written == [] else _WRITTEN[one.option.kind].meaning(written, one)
 
 
-def _default(one: Declared) -> str | bool:
+def _default(one: Declared) -> str:
     """What holds if the option is left out, where that is a value people would write."""
     if one.needed or one.default in (None, False, ()):
-        return False
+        return ""
     return ",".join(map(str, one.default)) if isinstance(one.default, tuple) else str(one.default)
 
 

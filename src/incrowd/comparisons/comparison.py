@@ -376,9 +376,9 @@ class Comparison:
 
     def markdown(self) -> str:
         """The same in Markdown, without the charts."""
-        from incrowd.comparisons.page import comparison_markdown
+        from incrowd.comparisons.page import markdown_lines
 
-        return comparison_markdown(self)
+        return "\n".join(markdown_lines(self))
 
     def save(self, folder: Path) -> None:
         """Write results.parquet, results.csv, README.md and index.html, each complete or not at all."""

@@ -305,12 +305,8 @@ def _score_cell(score: Score) -> Html:
     return join([element("span", text(score.number), class_=kind), *spread], " ")
 
 
-def comparison_markdown(comparison: Comparison) -> str:
+def markdown_lines(comparison: Comparison) -> Iterator[str]:
     """The recommendation, the tables, and how it was measured."""
-    return "\n".join(_markdown_lines(comparison))
-
-
-def _markdown_lines(comparison: Comparison) -> Iterator[str]:
     summary = comparison.summary
     yield f"# What classifiers learn from releases of {_safe(comparison.name)}\n"
     if comparison.recommendation.overall:
@@ -350,11 +346,8 @@ def _markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Ite
     yield f"| {' | '.join(header)} |"
     yield f"|---|{'---:|' * (len(header) - 1)}"
     for row in rows:
-        yield f"| {' | '.join(_markdown_cell(cell) for cell in row)} |"
-
-
-def _markdown_cell(words: str) -> str:
-    return plain(words).replace("|", "\\|")
+        cells = (plain(cell).replace("|", "\\|") for cell in row)
+        yield f"| {' | '.join(cells)} |"
 
 
 def _safe(words: str) -> str:

@@ -72,10 +72,7 @@ def release_rows(
     for persons who can be followed about their histories. ``order`` puts the rows of a person in order.
     """
     requirement.check_possible(table.height if owners is None else len(np.unique(owners)))
-    protected = subject_names(requirement, schema.target)
-    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *protected]
-    beside = [] if order is None else [order]
-    known = without_unused(EncodedTable.of([*(table[name] for name in dict.fromkeys(names)), *beside]))
+    known = known_to_methods(table, schema, requirement, order)
     randomness, engine = SeededRandomness(seed), EmbeddedEngine()
     population = engine.population(known, schema, randomness, owners)
     form, redraw, bins = parameters.get("form"), parameters.get("redraw", REDRAW), parameters.get("bins", BY_CLASS)
@@ -150,6 +147,19 @@ def risk_of(frame: pl.DataFrame, target: EncodedColumn | None = None, owners: Co
     smallest = int(sizes.min())
     average = len(rows) / frame.height if owners is None else float((rows / sizes).sum()) / frame.height
     return ReleaseRisk(len(rows), smallest, average, 1 / smallest, alone / frame.height, purity)
+
+
+def known_to_methods(
+    table: EncodedTable, schema: Schema, requirement: Requirement, order: EncodedColumn | None
+) -> EncodedTable:
+    """What a method may know of these rows: quasi-identifiers, target, columns of the requirement; no other value.
+
+    ``order`` puts the rows of a person in order.
+    """
+    protected = subject_names(requirement, schema.target)
+    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *protected]
+    beside = [] if order is None else [order]
+    return without_unused(EncodedTable.of([*(table[name] for name in dict.fromkeys(names)), *beside]))
 
 
 def without_unused(table: EncodedTable) -> EncodedTable:

@@ -218,9 +218,9 @@ def compare(
     --------
     >>> from incrowd.comparisons.datasets.invented import make_patients
     >>> from incrowd.comparisons.protocol import FixedSplit
-    >>> found = compare(make_patients(600), target="readmitted", methods=["mondrian"], ks=[5], learners=["nb"],
-    ...                 protocol=FixedSplit(), jobs=1)
-    >>> found.results.select("method", "k", "learner").rows()
+    >>> comparison = compare(make_patients(600), target="readmitted", methods=["mondrian"], ks=[5], learners=["nb"],
+    ...                      protocol=FixedSplit(), jobs=1)
+    >>> comparison.results.select("method", "k", "learner").rows()
     [('unprotected', 1, 'nb'), ('majority', 1, 'majority'), ('mondrian', 5, 'nb')]
     """
     if wishes.keys() & {"with_table", "key_column"}:
@@ -230,14 +230,17 @@ def compare(
         hint = nearest(min(unknown), {name: repr(name) for name in options})
         raise ParameterError(f"A comparison has no option {min(unknown)!r}.{hint} See help(incrowd.compare).")
     watch = progress or (lambda _step: None)
-    named: dict[str, Any] = {"target": target, "quasi_identifiers": quasi_identifiers, "drop": drop}
-    named |= {"ks": [ks] if isinstance(ks, int) else ks, "recipe": recipe, "hierarchies": hierarchies}
-    named |= {"reading": reading}
+    named: dict[str, Any] = {"target": target, "quasi_identifiers": quasi_identifiers, "drop": drop, "recipe": recipe}
+    named |= {"ks": [ks] if isinstance(ks, int) else ks, "hierarchies": hierarchies, "reading": reading}
     named |= {name: None if value is False else value for name, value in wishes.items()}
-    stated, _ = beside_recipe(named, stated_by)
-    question = Question(
+    prepared = prepare_table(
+        table,
+        named,
+        {"complete": complete, "rows": rows, "seed": seed, "groups": groups, "time": time},
+        data,
+        watch,
+        timed=protocol is None,
         methods=methods,
-        ks=stated.pop("ks", None),
         learners=learners,
         protocol=None if protocol is None else find_protocol(protocol),
         feeding=feeding or Feeding(),
@@ -245,23 +248,35 @@ def compare(
         discretize=discretize,
         jobs=jobs,
         measure=measure,
-        wishes=wishes_of(stated),
     )
-    watch(Step("reading"))
-    subject = read_subject(
-        find_table(table, data, lambda sentence: watch(Step(sentence))),
-        **stated,
-        complete=complete,
-        rows=rows,
-        seed=seed,
-        groups=groups,
-        time=time,
-    )
-    prepared = prepare(subject, question, watch, timed=protocol is None)
     return run(prepared, None if to is None else Path(to), watch)
 
 
-def stated_by(recipe: Recipe) -> dict[str, Any]:
+def prepare_table(
+    table: Any,
+    named: Mapping[str, Any],
+    how: Mapping[str, Any],
+    data: Path | None,
+    watch: Watcher,
+    *,
+    timed: bool = True,
+    **question: Any,
+) -> Prepared:
+    """A comparison on a table: ``named`` are its options that a recipe may say as well, ``how`` those of its rows.
+
+    Where only sets of columns that are known together are named, their columns are the quasi-identifiers.
+    """
+    stated, _ = beside_recipe(named, _stated)
+    wishes = {name: stated.pop(name) for name in _WISHES if name in stated}
+    if (together := wishes.get("known_together")) and stated.get("quasi_identifiers") is None:
+        stated["quasi_identifiers"] = list(dict.fromkeys(name for names, _ in together for name in names))
+    asks = Question(ks=stated.pop("ks", None), wishes=wishes, **question)
+    watch(Step("reading"))
+    file = find_table(table, data, lambda sentence: watch(Step(sentence)))
+    return prepare(read_subject(file, **stated, **how), asks, watch, timed=timed)
+
+
+def _stated(recipe: Recipe) -> dict[str, Any]:
     """What a recipe says of a comparison."""
     stay = recipe.named(Role.PRIVATE, Role.SENSITIVE)
     columns = {
@@ -285,17 +300,6 @@ def stated_by(recipe: Recipe) -> dict[str, Any]:
         "known_together": [(known["columns"], known.get("k", recipe.k)) for known in recipe.known_together],
         "require": recipe.require or None,
     }
-
-
-def wishes_of(stated: dict[str, Any]) -> dict[str, Any]:
-    """What releases keep beside k, among what is said of a comparison, which is taken out of it.
-
-    Where only sets of columns that are known together are named, their columns are the quasi-identifiers.
-    """
-    wishes = {name: stated.pop(name) for name in _WISHES if name in stated}
-    if (together := wishes.get("known_together")) and stated.get("quasi_identifiers") is None:
-        stated["quasi_identifiers"] = list(dict.fromkeys(name for names, _ in together for name in names))
-    return wishes
 
 
 def prepare(subject: Subject, question: Question, watch: Watcher, *, timed: bool = True) -> Prepared:

@@ -21,9 +21,14 @@ def desk(
         list[Path] | None,
         typer.Option(metavar="FOLDER", help="Another folder that tables may be read from. May be repeated."),
     ] = None,
-    port: Annotated[int, typer.Option(help="The port on this machine; by default a free one.", min=0, max=65535)] = 0,
+    port: Annotated[
+        int,
+        typer.Option(help="The port on this machine; by default a free one.", min=0, max=65535, show_default=False),
+    ] = 0,
     idle: Annotated[int, typer.Option(metavar="MINUTES", help="End after so long without a visit.", min=1)] = 120,
-    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+    browser: Annotated[
+        bool, typer.Option(help="Whether to open the browser; by default yes.", show_default=False)
+    ] = True,
 ) -> None:
     """Open the desk: choose data, decide, release and verify in the browser, on this machine only.
 

@@ -227,9 +227,9 @@ async def check_promise(visit: Visit) -> Response:
 
 
 def _promise_choices(visit: Visit) -> dict[str, list[str]]:
-    from incrowd.tables.recipe_checks import preset_names
+    from incrowd.tables.recipe_checks import PRESETS
 
-    return {"preset": [*preset_names()], "population": [visit.project.word(one) for one in visit.project.tables()]}
+    return {"preset": [*PRESETS], "population": [visit.project.word(one) for one in visit.project.tables()]}
 
 
 async def checked(visit: Visit, recipe: Mapping[str, Any] | None = None) -> dict[str, Any]:

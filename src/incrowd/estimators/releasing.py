@@ -239,6 +239,6 @@ def _refuse_unused(method: MethodOrName, hierarchies: Iterable[str]) -> None:
         return
     able = ", ".join(entry.name for entry in METHODS.values() if entry.generalizes)
     raise ParameterError(
-        f"{find_method(method).name} uses no hierarchy, also not that of {name!r}. Leave hierarchies= out, or choose "
+        f"{find_method(method).name} uses no hierarchy, not even that of {name!r}. Leave hierarchies= out, or choose "
         f"one of {able}."
     )

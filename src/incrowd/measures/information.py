@@ -267,8 +267,8 @@ def interaction(cells: Counts, a: Counts, b: Counts) -> Interaction:
     Examples
     --------
     >>> rows = np.arange(400)
-    >>> told = interaction(rows // 100, rows % 2, rows % 2)
-    >>> round(told.bits), told.bits > 3 * told.noise
+    >>> both = interaction(rows // 100, rows % 2, rows % 2)
+    >>> round(both.bits), both.bits > 3 * both.noise
     (397, True)
     """
     of_cell, in_cells = _numbered(cells)

@@ -67,28 +67,28 @@ class JointChoice:
     def chosen(self, names: Sequence[str]) -> tuple[tuple[JointCounts, ...], Reasons]:
         """The attributes that are counted together, of these, and why."""
         free, sets = list(names), list[Names]()
-        told: dict[Names, float] = {}
+        bits_of: dict[Names, float] = {}
         lines = []
-        while candidates := list(self._candidates(free, sets, told)):
+        while candidates := list(self._candidates(free, sets, bits_of)):
             best, bits = max(candidates, key=lambda one: one[1])
             sets = [*(one for one in sets if not {*one} <= {*best}), best]
             free = [name for name in free if name not in best]
             lines.append((", ".join(best), round(bits, 3)))
-        joint = tuple(found for one in sets if (found := self._named(one)) is not None)
+        joint = tuple(counts for one in sets if (counts := self._named(one)) is not None)
         return joint, Reasons("Attributes counted together", ("attributes", "bits a row"), tuple(lines))
 
     def _candidates(
-        self, free: Sequence[str], sets: Sequence[Names], told: dict[Names, float]
+        self, free: Sequence[str], sets: Sequence[Names], bits_of: dict[Names, float]
     ) -> Iterator[tuple[Names, float]]:
         """Sets that could come next, with the bits that they add for each row."""
         steps: list[tuple[Names, Names, str]] = [((a, b), (a,), b) for a, b in combinations(free, 2)]
         for one in (one for one in sets if len(one) < LARGEST):
             steps += [(tuple(sorted((*one, name), key=self._order)), one, name) for name in free]
         for names, first, second in steps:
-            if names not in told:
-                told[names] = self._bits(first, second) if self._named(names) else 0.0
-            if told[names] >= LEAST:
-                yield names, told[names]
+            if names not in bits_of:
+                bits_of[names] = self._bits(first, second) if self._named(names) else 0.0
+            if bits_of[names] >= LEAST:
+                yield names, bits_of[names]
 
     def _order(self, name: str) -> int:
         return self.table.schema.names.index(name)

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import ParameterError, RequirementError
+from incrowd.methods.counting import count_below, count_together, sorted_by_person
 from incrowd.methods.method import Combinations, Population, Presence
-from incrowd.methods.person_counts import count_below, count_together, sorted_by_person
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import Codes, EncodedTable
 from incrowd.vocabulary.requirement import (

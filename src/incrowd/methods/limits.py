@@ -196,8 +196,8 @@ def decide_within(
 
 def _of_size(requirement: Requirement, k: int) -> Requirement:
     """The requirement with a smaller k; what groups must keep beside their size, they keep by themselves."""
-    size = KAnonymity(k)
-    return Together((size, *requirement.parts[1:])) if isinstance(requirement, Together) else size
+    further = requirement.parts[1:]
+    return Together((KAnonymity(k), *further)) if further else KAnonymity(k)
 
 
 def _too_many(method: str, lost: int, allowed: int) -> str:

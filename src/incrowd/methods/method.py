@@ -10,9 +10,23 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.errors import ParameterError
-from incrowd.methods.person_counts import some_of_each
-from incrowd.plan.steps import Bin, Hide, Place, Recode, Seat, Step
+from incrowd.errors import ParameterError, PlanError
+from incrowd.methods.counting import some_of_each
+from incrowd.plan.steps import (
+    AsCounts,
+    Bin,
+    Drop,
+    Hide,
+    Link,
+    Place,
+    Rarest,
+    Reasons,
+    Recode,
+    Seat,
+    Show,
+    Spread,
+    Step,
+)
 from incrowd.trees.tree import Tree
 from incrowd.vocabulary.encoded_table import Codes, EncodedTable
 from incrowd.vocabulary.forms import COUNTS, RELEASE_FORMS
@@ -162,6 +176,27 @@ INTERVALS = ("interval", "bounds", "midpoint", "mean")
 """How methods that generalize may write numbers, see :mod:`incrowd.methods.numeric`."""
 BINNED = ("bins", "levels", "mean", "interval")
 """How methods that cut numbers at public places may write them, see :mod:`incrowd.methods.numeric`."""
+
+
+def applied(steps: Sequence[Step], population: Population) -> Population:
+    """The rows after the steps of a method, or of a plan."""
+    for step in steps:
+        match step:
+            case Bin():
+                population = population.bin(step)
+            case Place():
+                population = population.place(step)
+            case Seat():
+                population = population.seat(step)
+            case Recode():
+                population = population.recode(step)
+            case Hide():
+                population = population.hide(step)
+            case Drop() | Link() | Show() | Spread() | AsCounts() | Rarest() | Reasons():
+                pass
+            case _:
+                raise PlanError(f"No engine knows the step {type(step).__name__}.")
+    return population
 
 
 @dataclass(frozen=True, kw_only=True)

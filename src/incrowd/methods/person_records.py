@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.methods.counting import sorted_by_person
 from incrowd.methods.judging import LARGEST, Counts, Flags, Judge
 from incrowd.methods.method import Population, Presence
-from incrowd.methods.person_counts import sorted_by_person
 from incrowd.trees.compiled import compiled
 
 

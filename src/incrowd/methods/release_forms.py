@@ -18,9 +18,9 @@ import polars as pl
 from incrowd.errors import ParameterError
 from incrowd.methods.catalog import METHODS
 from incrowd.methods.judging import Judge
-from incrowd.methods.method import Combinations, Method, Population, Presence
+from incrowd.methods.method import Combinations, Method, Population, Presence, applied
 from incrowd.methods.numeric import bins_of
-from incrowd.plan.steps import GROUP, AsCounts, Bin, Group, Hide, Place, Rarest, Recode, Seat, Show, Spread, Step
+from incrowd.plan.steps import GROUP, AsCounts, Bin, Group, Hide, Rarest, Recode, Show, Spread, Step
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable, OwnedTable
 from incrowd.vocabulary.forms import BY_CLASS, COUNTS, PAIR, STRICT, check_form
 from incrowd.vocabulary.hierarchy import Hierarchy
@@ -36,7 +36,7 @@ from incrowd.vocabulary.released_value import (
     Suppressed,
     ValueSet,
 )
-from incrowd.vocabulary.requirement import OfPopulation, Requirement, Together
+from incrowd.vocabulary.requirement import OfPopulation, Requirement
 from incrowd.vocabulary.schema import Schema
 
 Flags = npt.NDArray[np.bool_]
@@ -74,7 +74,7 @@ def formed(
     if form in (COUNTS, PAIR) or counted:
         steps = _as_counts(steps, population, requirement.smallest_group, bins)
         counted = True
-    if counted and isinstance(requirement, Together) and requirement.on_population:
+    if counted and requirement.on_population:
         raise ParameterError("k-map and delta-presence are kept by plain values only. Choose form strict.")
     if by_class:
         from incrowd.methods.class_blocks import check_class_told
@@ -94,7 +94,7 @@ def _seen(steps: tuple[Step, ...], population: Population) -> Population:
     """The rows in their groups, numbers seen as bins: those of the method, else those that are counted."""
     binned = {name for step in steps if isinstance(step, Bin) for name, _ in step.cuts}
     cuts = tuple(cut for step in steps if isinstance(step, AsCounts) for cut in step.cuts if cut[0] not in binned)
-    return _after(steps, population).bin(Bin(cuts))
+    return applied(steps, population).bin(Bin(cuts))
 
 
 def _by_class(steps: tuple[Step, ...], population: Population, requirement: Requirement) -> tuple[Step, ...]:
@@ -117,8 +117,7 @@ def rare_kept_out(people: int | None, requirement: Requirement) -> tuple[Rarest,
         return ()
     from incrowd.vocabulary.requirements.population import DeltaPresence
 
-    on_population = requirement.on_population if isinstance(requirement, Together) else ()
-    if any(isinstance(part, DeltaPresence) for part in on_population):
+    if any(isinstance(part, DeltaPresence) for part in requirement.on_population):
         raise ParameterError(
             "delta-presence and rarest cannot be kept together: hiding a value changes which people fit. Leave one out."
         )
@@ -174,7 +173,7 @@ def fitted(
     steps: tuple[Step, ...], population: Population, requirement: Requirement, people: EncodedTable | None
 ) -> tuple[Step, ...]:
     """The steps with everything hidden that breaks what is required of the population."""
-    on_population = requirement.on_population if isinstance(requirement, Together) else ()
+    on_population = requirement.on_population
     if not on_population:
         return steps
     if people is None:
@@ -225,7 +224,7 @@ def _combinations_fitted(
 
 def combinations_shown(steps: Sequence[Step], population: Population) -> Combinations:
     """What rows show after steps that show value by value."""
-    return _after(steps, population).combinations(population.schema.quasi_identifiers)
+    return applied(steps, population).combinations(population.schema.quasi_identifiers)
 
 
 def persons_shown(steps: Sequence[Step], population: Population, seen: Combinations) -> Ints:
@@ -239,23 +238,6 @@ def persons_of_groups(steps: Sequence[Step], show: Show, population: Population)
     return _Released.of_groups(steps, show, population).sizes(np.arange(groups), groups)
 
 
-def _after(steps: Sequence[Step], population: Population) -> Population:
-    """The rows after the steps of a method."""
-    for step in steps:
-        match step:
-            case Recode():
-                population = population.recode(step)
-            case Hide():
-                population = population.hide(step)
-            case Bin():
-                population = population.bin(step)
-            case Place():
-                population = population.place(step)
-            case Seat():
-                population = population.seat(step)
-    return population
-
-
 @dataclass(frozen=True, eq=False)
 class _Released:
     """How many rows there are of each combination or group; and who is in which, if rows are not persons."""
@@ -267,14 +249,14 @@ class _Released:
     def of_combinations(cls, steps: Sequence[Step], population: Population, seen: Combinations) -> _Released:
         if population.owners is None:
             return cls(seen.sizes)
-        return cls(seen.sizes, _after(steps, population).presence(population.schema.quasi_identifiers))
+        return cls(seen.sizes, applied(steps, population).presence(population.schema.quasi_identifiers))
 
     @classmethod
     def of_groups(cls, steps: Sequence[Step], show: Show, population: Population) -> _Released:
         rows = np.array([group.rows for group in show.groups], np.int64)
         if population.owners is None:
             return cls(rows)
-        after = _after(steps, population)
+        after = applied(steps, population)
         there = after.presence((GROUP,))
         return cls(rows, replace(there, cells=after.combinations((GROUP,)).codes[:, 0][there.cells]))
 

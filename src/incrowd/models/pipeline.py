@@ -58,7 +58,6 @@ from incrowd.vocabulary.encoded_table import EncodedTable, OwnedTable
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import described, filled
 from incrowd.vocabulary.persons import Persons
-from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.resources import Clock
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema, unknown_column
 
@@ -185,13 +184,12 @@ def publish_model(
 def _stated(recipe: Recipe) -> dict[str, Any]:
     """What a recipe says of a model: quasi-identifiers are public; of what is required, that of the class."""
     known, requirement = recipe.known, recipe.requirement
-    parts = requirement.on_columns if isinstance(requirement, Together) else ()
     return {
         "target": recipe.target,
         "public": known,
         "private": recipe.named(Role.PRIVATE),
         "k": max(one.k for one in requirement.sets(known)) if known else recipe.k,
-        "require": [part for part in parts if part.on in (None, recipe.target)],
+        "require": [part for part in requirement.on_columns if part.on in (None, recipe.target)],
         "hierarchies": recipe.hierarchies,
         "repeats": recipe.repeats,
         "person": None if recipe.persons is None else recipe.persons.column,

@@ -213,7 +213,8 @@ def _step_to_json(step: Step) -> dict[str, Any]:
         case Link(name):
             return {"is": "link", "name": name}
         case Show(names, groups):
-            return {"is": "show", "names": list(names), "groups": [_group_to_json(group) for group in groups]}
+            shown = [{"rows": group.rows, "forms": list(map(form_to_json, group.forms))} for group in groups]
+            return {"is": "show", "names": list(names), "groups": shown}
         case Recode(columns):
             return {"is": "recode", "columns": {c.name: [_part_to_json(p) for p in c.parts] for c in columns}}
         case Hide(names, below, also, drop, hidden, only):
@@ -246,7 +247,8 @@ def _step_from_json(data: dict[str, Any]) -> Step:
         case "link":
             return Link(_text(data["name"]))
         case "show":
-            return Show(_texts(data["names"]), tuple(_group_from_json(group) for group in data["groups"]))
+            groups = ((_count(group["rows"]), tuple(map(form_from_json, group["forms"]))) for group in data["groups"])
+            return Show(_texts(data["names"]), tuple(Group(rows, forms) for rows, forms in groups))
         case "recode":
             columns = data["columns"].items()
             return Recode(tuple(Recoding(name, tuple(map(_part_from_json, parts))) for name, parts in columns))
@@ -323,14 +325,6 @@ def _texts(values: Any) -> tuple[str, ...]:
 
 def _cuts(data: dict[str, Any]) -> tuple[tuple[str, tuple[float, ...]], ...]:
     return tuple((name, tuple(map(_number, places))) for name, places in data.items())
-
-
-def _group_to_json(group: Group) -> dict[str, Any]:
-    return {"rows": group.rows, "forms": [form_to_json(form) for form in group.forms]}
-
-
-def _group_from_json(data: dict[str, Any]) -> Group:
-    return Group(_count(data["rows"]), tuple(form_from_json(form) for form in data["forms"]))
 
 
 def _write_parquet(plan: ReleasePlan, path: Path) -> None:

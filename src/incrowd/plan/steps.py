@@ -89,7 +89,7 @@ class Place:
     def __post_init__(self) -> None:
         stratified = {share.label is not None for share in self.shares}
         if len(stratified) > 1:
-            raise PlanError("A placing step either names the class in all of its shares or in none.")
+            raise PlanError("A placing step names the class either in all of its shares or in none.")
 
     @property
     def stratified(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,11 +12,11 @@ from incrowd.comparisons.learners.c45 import C45Learner
 from incrowd.comparisons.learners.learner import Examples, predicted
 from incrowd.comparisons.persons import Right, RowPersons, person_quality
 from incrowd.comparisons.protocol import FixedSplit, Rows, RowSplit
-from incrowd.comparisons.releasing import without_unused
+from incrowd.comparisons.releasing import known_to_methods
 from incrowd.methods.catalog import make_method
-from incrowd.methods.limits import decide_within
-from incrowd.methods.release_forms import formed, suited
+from incrowd.methods.release_forms import suited
 from incrowd.plan.release_plan import ReleasePlan
+from incrowd.releases.pipeline import decided_steps
 from incrowd.report.facts import Accuracy, PersonAccuracy
 from incrowd.rows.memory.held import EmbeddedEngine
 from incrowd.tables.reading.encode import encode
@@ -122,24 +121,12 @@ class _Trial:
     def _released(self, parts: Parts, split: RowSplit) -> tuple[Examples, Examples]:
         """The rows to learn from as released by the recipe, and the test rows, as a learner takes them."""
         engine, recipe, randomness = EmbeddedEngine(), self.recipe, self.randomness
-        known = _known(parts.train, self.schema, subject_names(recipe.requirement, self.target))
-        if self.order is not None:
-            known = EncodedTable.of([*known.columns.values(), self.order.take(split.train)])
+        order = None if self.order is None else self.order.take(split.train)
+        known = known_to_methods(parts.train, self.schema, recipe.requirement, order)
         owners = None if self.persons is None else self.persons.take(split.train).codes
         population = engine.population(known, self.schema, randomness, owners)
         method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
-        steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
-        steps = formed(
-            steps,
-            recipe.form,
-            population,
-            recipe.requirement,
-            redraw=recipe.redraw,
-            key=keys_of(randomness, 1)[0],
-            bins=recipe.bins,
-            by_class=recipe.counts_by_class,
-            joint=recipe.joint_counts and (recipe.rarest or 1),
-        )
+        steps = decided_steps(method, recipe, population, randomness, keys_of(randomness, 1)[0])
         plan = ReleasePlan(method.name, (), recipe.requirement, self.schema, parts.train.height, steps)
         plan = engine.settle(plan, population)
         draft = engine.draft(plan, population, self.frame[split.train], randomness)
@@ -158,12 +145,6 @@ def _of_persons(persons: RowPersons, split: RowSplit, before: Right, after: Righ
         train_persons=persons.take(split.train).count,
         test_persons=release.test_persons,
     )
-
-
-def _known(table: EncodedTable, schema: Schema, subjects: Sequence[str]) -> EncodedTable:
-    """What a method may know of these rows: quasi-identifiers, target, columns of the requirement; no other value."""
-    names = [*schema.quasi_identifiers, *([schema.target] if schema.target else []), *subjects]
-    return without_unused(EncodedTable.of(table[name] for name in dict.fromkeys(names)))
 
 
 def _seed(randomness: Randomness) -> int:

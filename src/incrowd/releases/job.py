@@ -19,7 +19,7 @@ from incrowd.vocabulary.column_rules import Keying, coarsenings
 from incrowd.vocabulary.forms import BY_CLASS, COUNTS, PAIR, REDRAW, FileForm, groups_path
 from incrowd.vocabulary.persons import ORPHANS
 from incrowd.vocabulary.preferences import APART, AT_MOST, LOSE
-from incrowd.vocabulary.requirement import KAnonymity, Together
+from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.resources import Clock
 from incrowd.vocabulary.schema import KEYED
 
@@ -263,7 +263,7 @@ class Job:
             return
         if recipe.form in (COUNTS, PAIR):
             raise ParameterError(f"{option} takes plain values, not counts of them. Choose form strict.")
-        if isinstance(recipe.requirement, Together) and recipe.requirement.on_population:
+        if recipe.requirement.on_population:
             raise ParameterError(
                 f"k-map and delta-presence are about single rows, and {option} about whole histories. Leave one out."
             )
@@ -292,7 +292,7 @@ class Job:
         for name in coarsenings(self.recipe.reading.get("coarsen")):
             if name in (*keying.columns, keying.persons):
                 raise ParameterError(
-                    f"Column {name!r} is made with a key, and cannot be coarsened. Choose one of both."
+                    f"Column {name!r} is made with a key, and cannot be coarsened. Choose one of the two."
                 )
         own, outputs = path.resolve(), self.outputs
         second = groups_path(outputs.release) if outputs.release and self.pair else None
@@ -314,10 +314,10 @@ class Job:
         if has_counts(recipe):
             raise ParameterError(f"{option} is about plain values, not counts of them. Choose form strict.")
         if recipe.rarest is not None:
-            raise ParameterError(f"rarest hides cells, which {option} does not allow. Leave one of both out.")
-        if isinstance(recipe.requirement, Together) and recipe.requirement.on_population:
+            raise ParameterError(f"rarest hides cells, which {option} does not allow. Leave one of the two out.")
+        if recipe.requirement.on_population:
             raise ParameterError(
-                f"k-map and delta-presence hide cells, which {option} does not allow. Leave one of both out."
+                f"k-map and delta-presence hide cells, which {option} does not allow. Leave one of the two out."
             )
         if recipe.at_most and recipe.parameters.get("numeric") in ("mean", "midpoint"):
             raise ParameterError(
@@ -340,11 +340,10 @@ class Job:
 
         # a group keeps or breaks these by itself, whichever other rows there are
         of_groups = (KAnonymity, DistinctDiversity, EntropyDiversity, RecursiveDiversity, ConfidenceCap, PowerBound)
-        parts = recipe.requirement.parts if isinstance(recipe.requirement, Together) else (recipe.requirement,)
-        if others := [part for part in parts if not isinstance(part, of_groups)]:
+        if others := [part for part in recipe.requirement.parts if not isinstance(part, of_groups)]:
             raise ParameterError(
                 f"{option} leaves out rows, and with them changes what groups are compared with: {others[0]} is kept "
-                "with all rows. Leave one of both out. What groups keep by themselves may stand beside it: k, "
+                "with all rows. Leave one of the two out. What groups keep by themselves may stand beside it: k, "
                 "l-diversity, a confidence cap."
             )
         if recipe.parameters.get("numeric") == "midpoint":
@@ -389,7 +388,7 @@ class Job:
         if self.recipe.at_most or self.recipe.apart:
             option = option_name(*(AT_MOST if self.recipe.at_most else APART))
             raise ParameterError(f"How coarse cells are is verified on one machine. Leave {option} out.")
-        if self.recipe.persons is not None and isinstance(self.recipe.requirement, Together):
+        if self.recipe.persons is not None and len(self.recipe.requirement.parts) > 1:
             raise RequirementError(
                 "On Spark persons who may have several rows are promised k. Further requirements on them are kept on "
                 "one machine."

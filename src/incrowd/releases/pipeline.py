@@ -17,7 +17,7 @@ import numpy as np
 from incrowd.errors import Notice, ParameterError, VerificationError
 from incrowd.methods.catalog import MethodEntry, find_method, make_method
 from incrowd.methods.limits import decide_within
-from incrowd.methods.method import Population
+from incrowd.methods.method import Method, Population
 from incrowd.methods.release_forms import fitted, formed, rare_kept_out, suited
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import Drop, Link, Step
@@ -31,7 +31,6 @@ from incrowd.report.outcome import Release
 from incrowd.report.unchanged_facts import refusal
 from incrowd.rows.memory.held import InMemory
 from incrowd.rows.one_machine import Destination, in_blocks
-from incrowd.tables.databases.tables import Query
 from incrowd.tables.publishing.staging import Drafts, staged_files
 from incrowd.tables.reading.read import is_known, read
 from incrowd.tables.reading.source import Source
@@ -49,7 +48,7 @@ from incrowd.vocabulary.randomness import (
     permutation,
     seeded_key,
 )
-from incrowd.vocabulary.requirement import Together, subject_names
+from incrowd.vocabulary.requirement import subject_names
 from incrowd.vocabulary.resources import PROGRAM, Resources, give_back, looking_rarely
 from incrowd.vocabulary.schema import Role, Schema
 
@@ -96,22 +95,7 @@ def run_release(job: Job) -> Release:
                 with job.clock("verifying"):
                     verdict = verify(job, replace(request, release=back, file=False), draft)
             release = describe(job, held, notices, plan, verdict, draft, beside)
-            roles = {column.name: str(column.role) for column in request.columns}
-            keyed_stated = keyed_entries(job)
-            check_issued(
-                release.certificate,
-                verdict,
-                job.recipe.requirement,
-                roles,
-                job.sign,
-                keyed=keyed_stated,
-                persons=job.recipe.persons,
-            )
-            write_beside(release, job.outputs, drafts)
-            _check_secret(job, release, drafts)
-            drafts.keep(*draft.files, digests=verdict.digests)
-            if certificate := job.outputs.certificate:
-                drafts.keep(drafts[certificate], digests=[check_written(release.certificate, drafts[certificate])])
+            appear(job, release, request, verdict, draft, drafts)
             if beside is not None:
                 beside.enter(request.release)
     return release
@@ -231,8 +215,25 @@ def read_whole(job: Job, scratch: Path) -> Source:
 
 
 def _path(job: Job, scratch: Path) -> Path | None:
-    """The file to read, if it is not a frame."""
-    return _as_known(job, scratch) if job.query is None else _fetched(job, job.query, scratch)
+    """The file to read, if it is not a frame: rows of a database, and what another package converts, are copied first.
+
+    Copies lie in the scratch folder; the rows of a query are of one moment.
+    """
+    if job.query is not None:
+        from incrowd.tables.databases.reading import fetch_query
+
+        scratch.mkdir(mode=0o700)
+        with job.clock("reading"):
+            return fetch_query(job.query, scratch, lambda rows: job.clock.progress(f"reading: {rows:,} rows"))
+    if job.path is None or not job.path.is_file() or is_known(job.path):
+        return job.path
+    from incrowd.tables.reading.read import convert, converter_of
+
+    if (converter := converter_of(job.path)) is None:
+        return job.path
+    scratch.mkdir(mode=0o700)
+    with job.clock("reading"):
+        return convert(job.path, converter, scratch)
 
 
 def _settled(recipe: Recipe, source: Source) -> tuple[Recipe, Source]:
@@ -260,28 +261,6 @@ def _in_blocks(job: Job, path: Path) -> bool:
     return bool(may) and in_blocks(path, job.form, job.memory, whole, times)
 
 
-def _as_known(job: Job, scratch: Path) -> Path | None:
-    """The file to read, if there is one: what only another package can read is converted in the scratch folder."""
-    if job.path is None or not job.path.is_file() or is_known(job.path):
-        return job.path
-    from incrowd.tables.reading.read import convert, converter_of
-
-    if (converter := converter_of(job.path)) is None:
-        return job.path
-    scratch.mkdir(mode=0o700)
-    with job.clock("reading"):
-        return convert(job.path, converter, scratch)
-
-
-def _fetched(job: Job, query: Query, scratch: Path) -> Path:
-    """The rows of a query, of one moment, as a file in the scratch folder."""
-    from incrowd.tables.databases.reading import fetch_query
-
-    scratch.mkdir(mode=0o700)
-    with job.clock("reading"):
-        return fetch_query(query, scratch, lambda rows: job.clock.progress(f"reading: {rows:,} rows"))
-
-
 def possible(job: Job, held: Held) -> Iterator[Notice]:
     """Refuse what cannot be promised, or what the method cannot do with this table; tell what was handled.
 
@@ -295,7 +274,7 @@ def possible(job: Job, held: Held) -> Iterator[Notice]:
     job.recipe.preferences.check_columns(schema)
     if job.recipe.persons is None:
         requirement.check_possible(held.rows)
-        if isinstance(requirement, Together):
+        if requirement.on_columns:
             from incrowd.vocabulary.requirements.columns import check_columns
 
             check_columns(requirement, held.columns, schema)
@@ -317,18 +296,7 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
     recipe, schema = job.recipe, held.schema
     method = suited(make_method(recipe.method, dict(recipe.parameters)), recipe.form)
     described = tuple(method.parameters().items())  # before it has seen a row: the certificate states them
-    steps = decide_within(method, population, recipe.requirement, randomness, recipe.preferences)
-    steps = formed(
-        steps,
-        recipe.form,
-        population,
-        recipe.requirement,
-        redraw=job.redraw,
-        key=job.counts_key,
-        bins=recipe.bins,
-        by_class=recipe.counts_by_class,
-        joint=recipe.joint_counts and (recipe.rarest or 1),
-    )
+    steps = decided_steps(method, recipe, population, randomness, job.counts_key)
     steps = fitted(steps, population, recipe.requirement, held.people)
     return ReleasePlan(
         method=method.name,
@@ -336,12 +304,29 @@ def plan_of(job: Job, held: Held, population: Population, randomness: Randomness
         requirement=recipe.requirement,
         schema=schema,
         rows=held.rows,
-        steps=(*_columns(recipe, schema), *steps, *rare_kept_out(recipe.rarest, recipe.requirement)),
+        steps=(*released_columns(recipe, schema), *steps, *rare_kept_out(recipe.rarest, recipe.requirement)),
         preferences=recipe.preferences,
     )
 
 
-def _columns(recipe: Recipe, schema: Schema) -> tuple[Step, ...]:
+def decided_steps(
+    method: Method, recipe: Recipe, population: Population, randomness: Randomness, key: bytes | None
+) -> tuple[Step, ...]:
+    """What a method decides, in the form that is asked for; ``key`` fixes the draws of counts."""
+    return formed(
+        decide_within(method, population, recipe.requirement, randomness, recipe.preferences),
+        recipe.form,
+        population,
+        recipe.requirement,
+        redraw=recipe.redraw if has_counts(recipe) else 0,
+        key=key,
+        bins=recipe.bins,
+        by_class=recipe.counts_by_class,
+        joint=recipe.joint_counts and (recipe.rarest or 1),
+    )
+
+
+def released_columns(recipe: Recipe, schema: Schema) -> tuple[Step, ...]:
     """Which columns are not released, and which has pseudonyms of persons."""
     if recipe.persons is None or not recipe.persons.linked:
         return (Drop(schema.dropped),)
@@ -374,6 +359,24 @@ def _on_the_server(job: Job, draft: Unverified) -> Iterator[Path | None]:
         with job.clock("copying to the database"):
             back = stack.enter_context(published(draft.files[0], job.outputs.table))
         yield back
+
+
+def appear(job: Job, release: Release, request: Request, verdict: Verdict, draft: Unverified, drafts: Drafts) -> None:
+    """Certificate, plan and report in their private places, looked at once more; nothing may change from here on."""
+    check_issued(
+        release.certificate,
+        verdict,
+        job.recipe.requirement,
+        {column.name: str(column.role) for column in request.columns},
+        job.sign,
+        keyed=keyed_entries(job),
+        persons=job.recipe.persons,
+    )
+    write_beside(release, job.outputs, drafts)
+    _check_secret(job, release, drafts)
+    drafts.keep(*draft.files, digests=verdict.digests)
+    if certificate := job.outputs.certificate:
+        drafts.keep(drafts[certificate], digests=[check_written(release.certificate, drafts[certificate])])
 
 
 def write_beside(release: Release, outputs: Targets, drafts: Mapping[Path, Path]) -> None:

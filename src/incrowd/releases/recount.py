@@ -28,7 +28,7 @@ from incrowd.verification.verdict import Check, Verdict
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.option import described, filled, part
-from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement, Together, subject_names
+from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Requirement, subject_names
 from incrowd.vocabulary.requirements.words import asked_for
 from incrowd.vocabulary.resources import Resources, bytes_of
 from incrowd.vocabulary.schema import NOT_RELEASED, Column, Role, Schema, unknown_column
@@ -132,17 +132,13 @@ def _of_rows(verdict: Verdict, promises: Collection[str]) -> Verdict:
 
 def _stated(recipe: Recipe) -> dict[str, Any]:
     """What a recipe asks of a release."""
-    requirement = recipe.requirement
-    size = requirement.size if isinstance(requirement, Together) else requirement
-    further: list[Any] = []
-    if isinstance(requirement, Together):
-        further = [replace(part, on=part.on or recipe.target) for part in requirement.on_columns]
-        further += requirement.on_population
+    requirement, size = recipe.requirement, recipe.requirement.parts[0]
+    on_columns = [replace(part, on=part.on or recipe.target) for part in requirement.on_columns]
     return {
         "k": size.k if isinstance(size, KAnonymity) else None,
         "quasi_identifiers": recipe.known,
         "known_together": [(one.names, one.k) for one in size.known] if isinstance(size, KnownTogether) else (),
-        "require": further,
+        "require": [*on_columns, *requirement.on_population],
         "population": recipe.population,
         "hierarchies": recipe.hierarchies,
     }
@@ -227,7 +223,7 @@ def _further(
     recipe: Recipe | None,
 ) -> tuple[Further, ...]:
     """What is required of columns, with how their values are told apart."""
-    if not isinstance(requirement, Together) or not requirement.on_columns:
+    if not requirement.on_columns:
         return ()
     from incrowd.tables.reading.draft import draft_schema
     from incrowd.tables.reading.read import read
@@ -255,7 +251,7 @@ def _people(
     reading: Mapping[str, Any],
 ) -> People | None:
     """What is required of a population, with its people; what their columns are is drafted from the population."""
-    if not isinstance(requirement, Together) or not requirement.on_population:
+    if not requirement.on_population:
         return None
     from incrowd.tables.reading.draft import draft_schema
     from incrowd.tables.reading.read import read, read_population

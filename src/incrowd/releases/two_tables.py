@@ -18,15 +18,14 @@ from incrowd.methods.catalog import make_method
 from incrowd.methods.histories.two_tables import check_sized, decide_both, required_of
 from incrowd.methods.release_forms import rare_kept_out
 from incrowd.plan.release_plan import ReleasePlan
-from incrowd.plan.steps import Drop, Link, Seat, Step
-from incrowd.releases.certified.consistency import check_issued, check_written
+from incrowd.plan.steps import Seat, Step
 from incrowd.releases.issuing import describe, notices_asked
 from incrowd.releases.job import Events, Job, Targets
-from incrowd.releases.pipeline import SCRATCH, chance, possible, read_whole, verify, write_beside
+from incrowd.releases.pipeline import SCRATCH, appear, chance, possible, read_whole, released_columns, verify
 from incrowd.releases.verification_request import request_of
 from incrowd.rows.memory.drafting import pseudonyms_of
 from incrowd.rows.memory.held import InMemory
-from incrowd.rows.one_machine import PRIVATE, Destination, WrittenFiles, check_whole
+from incrowd.rows.one_machine import PRIVATE, Destination, check_whole
 from incrowd.tables.databases.tables import query_of
 from incrowd.tables.options import Measuring
 from incrowd.tables.publishing.staging import Drafts, check_target, staged_files
@@ -44,7 +43,6 @@ from incrowd.vocabulary.schema import unknown_column
 if TYPE_CHECKING:
     from incrowd.report.outcome import Release
     from incrowd.verification.request import Request
-    from incrowd.verification.verdict import Verdict
 
 _EVENTS = "events"  # the private folder of the second table, and its name where it has none
 
@@ -89,7 +87,7 @@ def run_two_tables(job: Job) -> Release:
             )
         ]
         for each, release, request, verdict, draft in zip(jobs, tables, requests, verdicts, written, strict=True):
-            _appear(each, release, request, verdict, draft, drafts)
+            appear(each, release, request, verdict, draft, drafts)
     return replace(tables[0], events=tables[1])
 
 
@@ -292,25 +290,9 @@ def _numbers(recipe: Recipe, *sources: Source) -> tuple[Codes, Codes]:
 def _plan(job: Job, held: InMemory, steps: tuple[Step, ...], lost: int) -> ReleasePlan:
     """The plan of one of the tables, of which so many rows were lost before: they are left out, too."""
     recipe, schema = job.recipe, held.schema
-    assert recipe.persons is not None
-    key = recipe.persons.column
     method = make_method(recipe.method, dict(recipe.parameters))
-    first = (Drop(tuple(name for name in schema.dropped if name != key)), Link(key))
+    first = released_columns(recipe, schema)
     last = rare_kept_out(recipe.rarest, recipe.requirement)
     parameters = tuple(method.parameters().items())
     steps = tuple(replace(one, left_out=one.left_out + lost) if isinstance(one, Seat) else one for one in steps)
     return ReleasePlan(method.name, parameters, recipe.requirement, schema, held.rows + lost, (*first, *steps, *last))
-
-
-def _appear(
-    job: Job, release: Release, request: Request, verdict: Verdict, draft: WrittenFiles, drafts: Drafts
-) -> None:
-    """Certificate and report in their private places; nothing may change from here on."""
-    roles = {column.name: str(column.role) for column in request.columns}
-    check_issued(
-        release.certificate, verdict, job.recipe.requirement, roles, job.sign, keyed={}, persons=job.recipe.persons
-    )
-    write_beside(release, job.outputs, drafts)
-    drafts.keep(*draft.files, digests=verdict.digests)
-    if certificate := job.outputs.certificate:
-        drafts.keep(drafts[certificate], digests=[check_written(release.certificate, drafts[certificate])])

@@ -15,7 +15,7 @@ from incrowd.tables.reading.read import is_known, of_population, read
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.request import Drawn, InputFile, Request
 from incrowd.vocabulary.column_rules import NONE, TOP, Coarsening
-from incrowd.vocabulary.requirement import Together, with_subjects
+from incrowd.vocabulary.requirement import with_subjects
 from incrowd.vocabulary.resources import Resources
 from incrowd.vocabulary.schema import Column, Role, Schema
 
@@ -40,7 +40,7 @@ def request_of(
     recipe, (written, *groups) = job.recipe, draft.files or (Path(),)
     folder = folder or (written.parent if draft.files else job.private or Path())
     resources = held.resources or Resources(job.memory)
-    on_population = isinstance(recipe.requirement, Together) and bool(recipe.requirement.on_population)
+    on_population = bool(recipe.requirement.on_population)
     columns = tuple(_requested(column, recipe.columns.get(column.name, {})) for column in held.schema.columns)
     return Request(
         input=replace(input_file(job.table, held.origin, folder, "input", recipe.reading), keyed=job.keying),

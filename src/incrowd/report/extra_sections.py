@@ -11,6 +11,7 @@ from incrowd.drawing.markup import Html, element, join, text, texts
 from incrowd.drawing.page import bullets, figure, folded, pairs, paragraph, section, table
 from incrowd.drawing.svg import WIDTH, Bar, BarGroup, bars, picture, rect
 from incrowd.drawing.wording import counted, listed, percent, sentence, short_number, unbroken
+from incrowd.errors import Notice
 from incrowd.report.attack_facts import (
     LEAK,
     NO_LEAK,
@@ -24,7 +25,7 @@ from incrowd.report.attack_facts import (
 from incrowd.report.facts import Accuracy, AttributeFacts, Facts
 from incrowd.report.unchanged_facts import alone_sentence, effective_sentence, singling_out_line
 from incrowd.report.utility_facts import Utility
-from incrowd.report.wording import ALL_FORMS, HIDDEN, by_persons_and_rows, forms_in, shares_of
+from incrowd.report.wording import ALL_FORMS, HIDDEN, by_persons_and_rows, forms_in, grouped, shares_of
 from incrowd.risk.charts import AFTER, BEFORE, Histogram, buckets, risk_figures
 from incrowd.risk.telling import TextPart, drawn_part, headline, parts_of, safe_harbor_part
 from incrowd.verification.unchanged_counts import UnchangedCounts
@@ -215,6 +216,12 @@ def earlier_releases(facts: Facts) -> Html:
 def _earlier_row(one: EarlierRelease) -> list[Html]:
     shared = "not known" if one.shared is None else f"{one.shared:,}"
     return texts(one.when, one.requirement, one.by, one.relation, shared)
+
+
+def notices(noticed: Sequence[Notice]) -> Html:
+    """Everything that was handled and should be known."""
+    words = bullets(map(text, grouped(noticed))) if noticed else paragraph("None.")
+    return section("Notices", "notices", words)
 
 
 # What rules did to columns, as a section of the report: which were dropped or made coarser, and by which rule.

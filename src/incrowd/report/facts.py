@@ -39,7 +39,6 @@ from incrowd.vocabulary.requirement import (
     KnownTogether,
     Requirement,
     RequirementPart,
-    Together,
 )
 from incrowd.vocabulary.schema import ColumnType, Schema
 
@@ -63,8 +62,7 @@ def promises_of(requirement: Requirement, persons: Persons | None = None) -> tup
     10-anonymity: Whoever knows all quasi-identifiers of a person finds at least 10 rows that look alike.
     distinct 3-diversity of ill: Every group has at least 3 different values of ill.
     """
-    parts = requirement.parts if isinstance(requirement, Together) else (requirement,)
-    return tuple(promise for part in parts for promise in _promises(part, persons))
+    return tuple(promise for part in requirement.parts for promise in _promises(part, persons))
 
 
 def _promises(part: RequirementPart | Requirement, persons: Persons | None) -> list[tuple[str, str]]:

@@ -17,9 +17,8 @@ from incrowd.drawing.markup import Html, element, text, texts
 from incrowd.drawing.page import bullets, head, page, pairs, paragraph, section, standing, table
 from incrowd.drawing.wording import Tone, counted, percent, plain, sentence
 from incrowd.errors import Notice
-from incrowd.report.extra_sections import folded_checks
+from incrowd.report.extra_sections import folded_checks, notices
 from incrowd.report.terminal import Screen
-from incrowd.report.wording import grouped
 from incrowd.verification.verdict import Verdict
 
 
@@ -253,7 +252,7 @@ def hiding_html(facts: HidingFacts, whole_page: bool = True) -> str:
         _price(facts),
         section("What an attacker gains who knows the method", "attacker", *map(paragraph, _attacker(facts))),
         _verified(facts),
-        section("Notices", "notices", _notices(facts)),
+        notices(facts.notices),
         section("What this does not guarantee", "limits", bullets(map(text, _limits(facts)))),
     )
     return page(f"Report on hidden cells: {facts.output or facts.source}", *parts, whole=whole_page)
@@ -395,10 +394,6 @@ def _attacker(facts: HidingFacts) -> Iterator[str]:
 def _verified(facts: HidingFacts) -> Html:
     about = "A second engine read the written file and compared it with the table:"
     return section("Verification", "verified", paragraph(about), folded_checks(facts.verdict.checks))
-
-
-def _notices(facts: HidingFacts) -> Html:
-    return bullets(map(text, grouped(facts.notices))) if facts.notices else paragraph("None.")
 
 
 def _limits(facts: HidingFacts) -> Iterator[str]:

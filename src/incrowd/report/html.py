@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 from incrowd.drawing.markup import Html, element, join, text, texts
@@ -19,6 +18,7 @@ from incrowd.report.extra_sections import (
     earlier_releases,
     folded_checks,
     keyed_columns,
+    notices,
     risk,
     rules,
     size_histogram,
@@ -39,7 +39,6 @@ from incrowd.report.unchanged_facts import headline_lines
 from incrowd.report.wording import (
     Standing,
     class_answer,
-    grouped,
     little_use,
     rows_sentence,
     standing,
@@ -83,7 +82,7 @@ def report_html(facts: Facts, whole_page: bool = True, certificate: Mapping[str,
         attacks(facts),
         earlier_releases(facts),
         utility(facts),
-        notices(facts),
+        notices(facts.notices),
         limits(facts),
         origin(facts, certificate),
     )
@@ -265,13 +264,6 @@ def verification(facts: Facts) -> Html:
     return section("Verification", "verified", paragraph(about), folded_checks(facts.verdict.checks))
 
 
-def notices(facts: Facts) -> Html:
-    """Everything that was handled and should be known."""
-    if not facts.notices:
-        return section("Notices", "notices", paragraph("None."))
-    return section("Notices", "notices", bullets(map(text, grouped(facts.notices))))
-
-
 def limits(facts: Facts) -> Html:
     """What the guarantee does not cover."""
     return section("What this does not guarantee", "limits", bullets(text(limit) for limit in _limits(facts)))
@@ -343,7 +335,7 @@ def origin(facts: Facts, certificate: Mapping[str, Any] | None = None) -> Html:
     if facts.seconds:
         stages = ", ".join(f"{stage} {spent:.2f} s" for stage, spent in facts.seconds.items())
         entries["Took"] = text(f"{sum(facts.seconds.values()):.2f} s ({stages})")
-    entries["Versions"] = text(", ".join(f"{name} {_version(name)}" for name in _PACKAGES))
+    entries["Versions"] = text(", ".join(f"{name} {version(name)}" for name in _PACKAGES))
     entries["Python"] = text(platform.python_version())
     entries |= {term: element("code", text(digest), class_="digest") for term, digest in digests(facts, certificate)}
     return section("Provenance", "made", pairs(entries))
@@ -361,13 +353,6 @@ def digests(facts: Facts, certificate: Mapping[str, Any] | None) -> Iterator[tup
     yield from ((f"Hierarchy of {name}", digest) for name, digest in issued.get("hierarchies", {}).items())
     earlier = facts.earlier.releases if facts.earlier else ()
     yield from (("Earlier release" + f" of {one.when}" * bool(one.made), one.sha256) for one in earlier)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 # The last page of the report: a decision, who takes it, and when, written by hand.

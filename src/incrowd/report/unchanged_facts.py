@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from incrowd.drawing.wording import listed
+from incrowd.drawing.wording import counted, listed
 from incrowd.errors import named_option
 from incrowd.verification.unchanged_counts import Alone, SinglingSet, UnchangedCounts
 
@@ -31,7 +31,7 @@ def _cells(counts: UnchangedCounts) -> str:
     if not counts.hidden_cells:
         return "no quasi-identifier cell hides anything"
     number = f"{counts.given_back:,}" if counts.given_back else "none"
-    return f"unchanged columns give back {number} of {_number(counts.hidden_cells, 'hidden cell')}"
+    return f"unchanged columns give back {number} of {counted(counts.hidden_cells, 'hidden cell')}"
 
 
 def _people(counts: UnchangedCounts) -> list[str]:
@@ -103,10 +103,9 @@ def refusal(counts: UnchangedCounts, *, despite: bool = False, alone_at_most: in
     if alone_at_most is not None and alone > alone_at_most:
         telling = _telling(counts.alone) if alone == counts.alone.without_class else ""
         return (
-            f"Not published: {_number(alone, 'person', 'people')} {'is' if alone == 1 else 'are'} alone by unchanged "
-            f"columns{telling}, more than the {alone_at_most:,} you allow. Name columns as quasi-identifiers, drop "
-            "them, call them private if nobody outside knows them, or allow more: "
-            f"{named_option(alone_at_most=alone)}."
+            f"Not published: {alone:,} {'person is' if alone == 1 else 'people are'} alone by unchanged columns"
+            f"{telling}, more than the {alone_at_most:,} you allow. Name columns as quasi-identifiers, drop them, call "
+            f"them private if nobody outside knows them, or allow more: {named_option(alone_at_most=alone)}."
         )
     return None
 
@@ -144,7 +143,3 @@ def certified_unchanged(counts: UnchangedCounts | None) -> dict[str, Any] | str:
         return NOT_COUNTED
     despite = None if counts.sound else f"Published despite unchanged columns: {effective_sentence(counts)}."
     return {**counts.to_json(), "published_despite": despite}
-
-
-def _number(number: int, noun: str, several: str = "") -> str:
-    return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"

@@ -420,8 +420,8 @@ def measure_risk(table: Any, **options: Unpack[RiskOptions]) -> Risk:
     --------
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [30, 30, 41, None], "sex": ["f", "f", "m", "m"], "ill": ["y", "n", "y", "y"]})
-    >>> found = measure_risk(people, quasi_identifiers=["age", "sex"], sensitive=["ill"])
-    >>> found.prosecutor.maximum, found.prosecutor.average, found.uniques.in_sample
+    >>> risks = measure_risk(people, quasi_identifiers=["age", "sex"], sensitive=["ill"])
+    >>> risks.prosecutor.maximum, risks.prosecutor.average, risks.uniques.in_sample
     (1.0, 0.75, 2)
     """
     stated, _ = beside_recipe(options, _stated)

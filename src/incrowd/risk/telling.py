@@ -101,6 +101,7 @@ def _alone(risk: Risk) -> str:
 def parts_of(risk: Risk) -> list[TextPart]:
     """Everything that was measured, in the order it is told."""
     both = [risk] if risk.after is None else [risk, risk.after]
+    notices = tuple(f"{one.source}: {notice}" for one in both for notice in one.notices)
     return [
         attackers_part(both),
         at_risk_part(both),
@@ -108,7 +109,7 @@ def parts_of(risk: Risk) -> list[TextPart]:
         special_part(both),
         three_risks_part(both),
         *(safe_harbor_part(one, len(both) > 1) for one in both),
-        *([notices_part(both)] if any(one.notices for one in both) else []),
+        *([TextPart("Notices", "notices", notices)] if notices else []),
     ]
 
 
@@ -273,8 +274,3 @@ def safe_harbor_part(one: Risk, several: bool) -> TextPart:
     return TextPart(
         title, "safe-harbor", (), RiskTable(("identifier", "result", "where, or why not"), tuple(rows), 3), (aside,)
     )
-
-
-def notices_part(both: Sequence[Risk]) -> TextPart:
-    """What should be known."""
-    return TextPart("Notices", "notices", tuple(f"{one.source}: {notice}" for one in both for notice in one.notices))

@@ -45,17 +45,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from incrowd.errors import HeaderError, ParameterError, SchemaError, guarded, named_option
 from incrowd.tables.options import MethodOptions, Promise, ReleaseOptions, What, names_of, recipe_keys
 from incrowd.tables.recipe_checks import (
     DEFAULT_METHOD,
     VERSION,
+    Preset,
     check_keys,
     check_list,
     check_names,
-    check_preset,
     check_reading,
     check_version,
     choice,
@@ -76,9 +76,6 @@ from incrowd.vocabulary.persons import PersonOptions, Persons
 from incrowd.vocabulary.preferences import Preferences
 from incrowd.vocabulary.requirement import KAnonymity, KnownSet, KnownTogether, Together
 from incrowd.vocabulary.schema import KEYED, NOT_RELEASED, STATED, Column, ColumnType, Role, Schema, unknown_column
-
-if TYPE_CHECKING:
-    from incrowd.tables.recipe_checks import Preset
 
 _COLUMN_KEYS, _KNOWN_KEYS = ("role", "type", "order", "hierarchy"), ("columns", "k")
 _AS_THEY_ARE = (
@@ -158,8 +155,8 @@ class Recipe:
 
     def __post_init__(self, *short: Sequence[str] | None) -> None:
         KAnonymity(self.k)
-        if self.preset is not None:
-            check_preset(self.preset)
+        if not isinstance(self.preset, Preset | None):
+            raise ParameterError("A preset is named in a recipe's file, or beside it: release(…, preset='public').")
         alone = self.alone_at_most
         if alone is not None and (isinstance(alone, bool) or not isinstance(alone, int) or alone < 0):
             raise ParameterError("alone_at_most is a whole number of people, 0 or more.")
@@ -239,8 +236,8 @@ class Recipe:
             return requirement
         from incrowd.vocabulary.requirements.words import parse_requirements
 
-        parts = list(requirement.parts if isinstance(requirement, Together) else (requirement,))
-        named = {part.on for part in requirement.on_columns} if isinstance(requirement, Together) else set()
+        parts = list(requirement.parts)
+        named = {part.on for part in requirement.on_columns}
         for name, settings in self.columns.items():
             if settings.get("role") == Role.SENSITIVE and name not in named:
                 quoted = name.replace('"', '""')

@@ -19,7 +19,6 @@ from incrowd.vocabulary.column_rules import coarsenings
 from incrowd.vocabulary.forms import STRICT
 from incrowd.vocabulary.option import Declared, Kind, nearest, options_of
 from incrowd.vocabulary.persons import LINKED_METHODS, Persons
-from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import ColumnType, Role
 
 if TYPE_CHECKING:
@@ -29,7 +28,8 @@ DEFAULT_METHOD = "kactus-plus"
 """It shows two to three times as much as ``kactus``, in plain values, and leaves nobody out."""
 PLAIN_METHOD = "blend"
 """Where plain values are asked for by their form: they keep more (docs/results/choices.md)."""
-_ORDER = ("research", "public", "safe-harbor")
+PRESETS = ("research", "public", "safe-harbor")
+"""The presets there are."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,11 @@ class Preset:
     sensitive: str | None = None  # what is required of every sensitive column, in words
 
 
-def preset_names() -> tuple[str, ...]:
-    """The presets there are."""
-    return _ORDER
-
-
 def preset_text(name: str) -> str:
     """The file of a preset."""
-    if name not in _ORDER:
-        likely = nearest(name, {known: known for known in _ORDER})
-        raise ParameterError(f"There is no preset {str(name)!r}.{likely} Known: {', '.join(_ORDER)}.")
+    if name not in PRESETS:
+        likely = nearest(name, {known: known for known in PRESETS})
+        raise ParameterError(f"There is no preset {str(name)!r}.{likely} Known: {', '.join(PRESETS)}.")
     return files("incrowd.tables").joinpath("presets", f"{name}.yaml").read_text(encoding="utf-8")
 
 
@@ -145,13 +140,6 @@ def with_role(columns: Mapping[str, Any], role: Role, names: Sequence[str]) -> d
     return settled
 
 
-def check_preset(preset: object) -> None:
-    """Raise unless it is a preset."""
-
-    if not isinstance(preset, Preset):
-        raise ParameterError("A preset is named in a recipe's file, or beside it: release(…, preset='public').")
-
-
 def class_and_parameters(method: Any, parameters: Mapping[str, Any]) -> tuple[type[Any], dict[str, Any]]:
     """The class of a method that is passed as an object, and those of its parameters that are not the usual ones."""
     if not (is_dataclass(method) and callable(getattr(method, "decide", None))):
@@ -170,7 +158,7 @@ def with_method_of_form(recipe: Recipe) -> Recipe:
     unable = recipe.parameters or recipe.lose is not None or recipe.at_most or recipe.apart
     if recipe.method != DEFAULT_METHOD or recipe.form != STRICT or unable:
         return recipe
-    if isinstance(recipe.requirement, Together) and recipe.requirement.on_population:
+    if recipe.requirement.on_population:
         return recipe
     return replace(recipe, method=PLAIN_METHOD)
 

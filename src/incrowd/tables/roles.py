@@ -85,9 +85,13 @@ def settled_roles(draft: Schema, recipe: Recipe, repeats: Repeats) -> tuple[Sche
         if column.name in unnamed:
             dropped = column.role is Role.IDENTIFIER or column.name in identifying
             settled = replace(column, role=Role.IDENTIFIER if dropped else Role.OTHER)
-            notices += list(_dropped(column, settled))
-        if settled.role is Role.OTHER:
-            notices += list(_doubt(draft[column.name]))
+            if dropped:
+                message = f"dropped ({column.reason}). Name its role to keep it."
+                notices.append(Notice("dropped", column.name, message))
+        drafted = draft[column.name]
+        if settled.role is Role.OTHER and drafted.role is not Role.TARGET:  # others could know it, or should not
+            message = f"released unchanged, although its drafted role is {drafted.role} ({drafted.reason})."
+            notices.append(Notice("unnamed", column.name, message))
         if settled.role in _KEYED_TYPES:
             settled = replace(settled, type=_KEYED_TYPES[settled.role], order=())
         columns.append(settled)
@@ -101,25 +105,9 @@ def _named(schema: Schema, recipe: Recipe) -> Iterator[Column]:
 
 def _numbering(columns: Sequence[Column], repeats: Repeats) -> set[str]:
     """Those of the columns that seem to number persons, although they are not drafted as identifiers."""
-    doubtful = [column.name for column in columns if _may_number_persons(column)]
+    others = (column.name for column in columns if column.role not in (Role.IDENTIFIER, Role.TARGET))
+    doubtful = [name for name in others if role_by_name(name) is Role.IDENTIFIER]
     return {name for name, shared in repeats(doubtful).items() if shared.numbers_persons}
-
-
-def _may_number_persons(column: Column) -> bool:
-    """Whether a column that is not drafted as one is named like an identifier."""
-    return column.role not in (Role.IDENTIFIER, Role.TARGET) and role_by_name(column.name) is Role.IDENTIFIER
-
-
-def _dropped(drafted: Column, settled: Column) -> Iterator[Notice]:
-    if settled.role is Role.IDENTIFIER:
-        yield Notice("dropped", drafted.name, f"dropped ({drafted.reason}). Name its role to keep it.")
-
-
-def _doubt(drafted: Column) -> Iterator[Notice]:
-    """That a column without a role, or called other, looks as if others could know it, or should not."""
-    if drafted.role is not Role.TARGET:
-        message = f"released unchanged, although its drafted role is {drafted.role} ({drafted.reason})."
-        yield Notice("unnamed", drafted.name, message)
 
 
 def _unshifted(schema: Schema) -> Iterator[Notice]:

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from incrowd.methods.method import Population
+from incrowd.methods.method import Population, applied
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.rows.blocks.drafting import settle_blocks
 from incrowd.rows.blocks.held import LocalBlocks
 from incrowd.rows.blocks.population import BlockedPopulation
-from incrowd.rows.memory.drafting import applied, claims, draft_columns, shown_forms
+from incrowd.rows.memory.drafting import claims, draft_columns, shown_forms
 from incrowd.rows.memory.held import Draft, EmbeddedEngine
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable, OwnedTable, WholeColumn
 from incrowd.vocabulary.randomness import Randomness, permutation
@@ -233,7 +233,7 @@ class BlockedEngine:
 
     def draft(self, plan: ReleasePlan, population: Population, source: pl.DataFrame, randomness: Randomness) -> Draft:
         """The released table, rows in random order."""
-        after = applied(plan, population)
+        after = applied(plan.steps, population)
         assert isinstance(after, BlockedPopulation)
         starts = np.concatenate([[0], np.cumsum(after.blocks.rows)]).tolist()
         kept, shown = [], []

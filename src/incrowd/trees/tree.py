@@ -226,7 +226,7 @@ def check_tree(tree: Tree, attributes: Collection[str]) -> None:
 def _check_test(node: Node, number: int) -> None:
     """A leaf tests nothing; a test reads one attribute, by sound predicates that exclude each other."""
     if (node.attribute is None) != node.is_leaf:
-        raise PlanError(f"Node {number} of the tree is neither a leaf nor a test: it has only one of both.")
+        raise PlanError(f"Node {number} of the tree is neither a leaf nor a test: it has one without the other.")
     predicates = [branch.predicate for branch in node.branches]
     if any(predicate.attribute != node.attribute for predicate in predicates):
         raise PlanError(f"Node {number} of the tree tests more than one attribute; only univariate trees fit.")

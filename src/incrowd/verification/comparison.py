@@ -257,9 +257,9 @@ class CellComparison:
             }
             self._connection.register("claimed", pa.table(sides))
             claimed = " POSITIONAL JOIN claimed AS c"
-        asked = [*counted.values(), *risky]
+        conditions = [*counted.values(), *risky]
         numbers: list[int] = []
-        for some in (asked[begin : begin + _TOGETHER] for begin in range(0, len(asked), _TOGETHER)):
+        for some in (conditions[begin : begin + _TOGETHER] for begin in range(0, len(conditions), _TOGETHER)):
             numbers += ask(self._connection, f"SELECT {', '.join(some)} FROM {ROWS}{claimed}")[0]
         return dict(zip(counted, numbers, strict=False)), sum(numbers[len(counted) :])
 

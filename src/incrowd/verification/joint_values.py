@@ -46,26 +46,26 @@ class JointValues:
         for names in drawn.joint:
             ones = [by_name[name] for name in names]
             bins = [drawn.bins.get(one.column.name) for one in ones]
-            found = _named(table, ones, bins, owners, people)
-            named[tuple(one.name for one in ones)] = found
+            combinations = _named(table, ones, bins, owners, people)
+            named[tuple(one.name for one in ones)] = combinations
         return cls(named, people)
 
     def checks(self, connection: Any, names: Sequence[str]) -> Iterator[Check]:
         """The check that the table ``released``, which has columns of these names, names no other combination."""
         if not self.named:
             return
-        rare = told = 0
-        for together, found in self.named.items():
+        rare = total = 0
+        for together, combinations in self.named.items():
             ats = tuple(column(list(names).index(name)) for name in together)
-            connection.register("named", found)
+            connection.register("named", combinations)
             cells = ", ".join(f"{at}::VARCHAR AS {at}" for at in ats)
             [(many, others)] = connection.execute(
                 f"SELECT count(*), count(*) FILTER (member IS NULL OR member NOT IN (SELECT name FROM named)) FROM "
                 f"(SELECT DISTINCT name_in(unnest({members_sql(ats)})) AS member FROM "
                 f"(SELECT DISTINCT {cells} FROM released) WHERE {shows_sql(ats)})"
             ).fetchall()
-            told, rare = told + int(many), rare + int(others)
-        finding = f"{told:,} combinations, {rare:,} of fewer people" if rare else f"{told:,} combinations"
+            total, rare = total + int(many), rare + int(others)
+        finding = f"{total:,} combinations, {rare:,} of fewer people" if rare else f"{total:,} combinations"
         yield Check(f"combinations of {self.people:,} people or more", not rare, finding)
 
 
@@ -113,7 +113,8 @@ def _named(
     register(connection, rows, "rows_of_all")
     kinds = dict(row[:2] for row in connection.execute("DESCRIBE rows_of_all").fetchall())
     owns = {
-        at: f"{at}::VARCHAR" if told is None else own_number(at, kinds[at]) for at, told in zip(ats, bins, strict=True)
+        at: f"{at}::VARCHAR" if members is None else own_number(at, kinds[at])
+        for at, members in zip(ats, bins, strict=True)
     }
     counted = "sum(n)" if owners is None else "count(DISTINCT person)"
     return connection.sql(

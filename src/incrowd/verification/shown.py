@@ -134,9 +134,9 @@ def combined_sql(kept: str, source: str, owns: Mapping[str, str], bins: Mapping[
     parts = [f"own AS (SELECT {kept}, {own}, count(*) AS n FROM {source} GROUP BY ALL)"]
     joins, names, places = "", list[str](), list[str]()
     for at in owns:
-        told, name, low = bins[at], f"member_of(own_{at})", "NULL"
-        if told is not None:
-            members = ", ".join(f"({text(one)})" for one in told)
+        own_bins, name, low = bins[at], f"member_of(own_{at})", "NULL"
+        if own_bins is not None:
+            members = ", ".join(f"({text(one)})" for one in own_bins)
             parts.append(
                 f"bins_{at} AS (SELECT own_{at}, member, low_end(member) AS low FROM "
                 f"(SELECT DISTINCT own_{at} FROM own) JOIN (VALUES {members}) AS b(member) "

@@ -212,11 +212,11 @@ class Counting:
 
     def _by_singles(self, names: Sequence[str], at: int, by: list[GiveBack]) -> Numbers:
         """For each row the set that all single columns leave of a quasi-identifier."""
-        narrow, asked = self.cells[at].allowed.copy(), set(names)
+        narrow, wanted = self.cells[at].allowed.copy(), set(names)
         if at not in self._telling:
             self._telling[at] = [*self._that_may_tell(at)]
         for name in self._telling[at]:
-            if name not in asked:
+            if name not in wanted:
                 continue
             if (name, at) not in self._singles:
                 self._singles[name, at] = self._single(name, at)
@@ -286,15 +286,17 @@ class Counting:
     def _by_pairs(self, names: Sequence[str], narrow: list[Numbers], by: list[GiveBack]) -> tuple[NotCounted, ...]:
         """Ask pairs about the cells that no single column gives back; narrows their sets in place."""
         masks = [cells.open & ~cells.sets.given_back(narrow[at], cells.allowed) for at, cells in enumerate(self.cells)]
-        asked = [(at, cells.name) for at, cells in enumerate(self.cells) if masks[at].any()]
+        questions = [(at, cells.name) for at, cells in enumerate(self.cells) if masks[at].any()]
         left = [np.flatnonzero(mask) for mask in masks] if self.pair_tests else []
-        tests = ((pair, at) for pair in self._pairs_of(names) for at, name in asked if name not in pair)
+        tests = ((pair, at) for pair in self._pairs_of(names) for at, name in questions if name not in pair)
         for pair, at in islice(tests, self.pair_tests):
             rules = self._pair(pair, at)
             if rules is not None:
                 self._add(self._narrowed_by_pair(pair, at, left[at], rules), at, narrow[at], by)
-        all_tests = comb(len(names), 2) * len(asked) + len(names) * sum(
-            len(asked) - ((at, cells.name) in asked) for at, cells in enumerate(self.cells) if not cells.open.all()
+        all_tests = comb(len(names), 2) * len(questions) + len(names) * sum(
+            len(questions) - ((at, cells.name) in questions)
+            for at, cells in enumerate(self.cells)
+            if not cells.open.all()
         )
         beyond = all_tests - self.pair_tests
         return (NotCounted(f"{beyond:,} of {all_tests:,} tests of pairs of columns", BEYOND),) if beyond > 0 else ()

@@ -378,12 +378,12 @@ def joined(name: str, paths: Iterable[Sequence[str]]) -> tuple[list[str], list[i
     roots = list(dict.fromkeys(way[-1] for way in ways if way))
     if len(roots) != 1:
         raise InputError(
-            f"Hierarchy {name!r} has no single root: its ways end in {len(roots)} different labels. "
+            f"Hierarchy {name!r} has no single root: its paths end in {len(roots)} different labels. "
             "End each of them in '*'."
         )
     cycles = sum(len(set(way)) < len(way) for way in ways)
     if cycles:
-        raise InputError(f"Hierarchy {name!r} has a cycle: on {cycles} ways a label leads back to itself.")
+        raise InputError(f"Hierarchy {name!r} has a cycle: on {cycles} paths a label leads back to itself.")
     above = _parents(name, [way for way in ways if len(way) > 1])
     labels = [roots[0], *above]
     place = {label: node for node, label in enumerate(labels)}

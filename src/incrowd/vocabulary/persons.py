@@ -196,7 +196,7 @@ class Persons:
             names, verb = " and ".join(map(_named, about)), "is" if len(about) == 1 else "are"
             raise ParameterError(f"{names} {verb} about rows that stay linked. Add {_named('keep_link')}.")
         if self.count_known and rows is None:
-            raise ParameterError(f"Who knows whole histories knows how many rows there are. Say {option}, too.")
+            raise ParameterError(f"Whoever knows whole histories knows how many rows there are. Add {option}.")
 
     @property
     def method(self) -> tuple[str, dict[str, Any]] | None:

@@ -23,7 +23,7 @@ Apart = Annotated[
     Option(
         "Values that share no cell with others: sets between bars; a value alone, or * for each, is always shown.",
         Kind.RENAMED,
-        "region=north,west|south",
+        "area=north,west|south",
         more="The cell of a row with such a value stands for no value outside its set. In Python also lists: "
         '``{"region": [["north", "west"], ["south"]]}``. If k cannot be kept with it, an error says so.',
     ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,18 @@ class Requirement(Protocol):
     """A promise about every group of rows with the same released quasi-identifiers."""
 
     @property
+    def parts(self) -> tuple[RequirementPart, ...]:
+        """What it is made of: one part about sizes, then the others."""
+
+    @property
+    def on_columns(self) -> tuple[Columnwise, ...]:
+        """The parts about the values of a column."""
+
+    @property
+    def on_population(self) -> tuple[OfPopulation, ...]:
+        """The parts that need a population table."""
+
+    @property
     def smallest_group(self) -> int:
         """No group below this size can satisfy the requirement."""
 
@@ -66,8 +78,40 @@ class Requirement(Protocol):
         """The requirement as plain data."""
 
 
+class OfGroups(ABC):
+    """A promise about groups of rows that look alike: none is smaller than a size."""
+
+    @property
+    @abstractmethod
+    def smallest_group(self) -> int:
+        """The size; where there are several, the largest, for groups of it that share all attributes keep them all."""
+
+    def holds(self, histogram: npt.NDArray[np.int64]) -> bool:
+        """Whether a group has enough rows; what else is promised asks for more than its classes."""
+        return int(histogram.sum()) >= self.smallest_group
+
+    def check_possible(self, rows: int, unit: str = "rows") -> None:
+        """Raise if the table has too few rows, or what else is counted."""
+        if (k := self.smallest_group) > rows:
+            raise RequirementError(
+                f"k={k} is impossible: the table has {rows} {unit}. Choose k of at most {rows}, or add {unit}."
+            )
+
+
+class OnSizes(OfGroups):
+    """A promise about the sizes of groups, and nothing else."""
+
+    on_columns: ClassVar[tuple[()]] = ()
+    on_population: ClassVar[tuple[()]] = ()
+
+    @property
+    def parts(self) -> tuple[Self]:
+        """Itself."""
+        return (self,)
+
+
 @dataclass(frozen=True)
-class KAnonymity:
+class KAnonymity(OnSizes):
     """Every combination of released quasi-identifier values is shared by at least k rows.
 
     Samarati and Sweeney (1998). A missing or suppressed value counts as a value.
@@ -95,17 +139,6 @@ class KAnonymity:
         """k."""
         return self.k
 
-    def holds(self, histogram: npt.NDArray[np.int64]) -> bool:
-        """Whether the group has at least k rows."""
-        return int(histogram.sum()) >= self.k
-
-    def check_possible(self, rows: int) -> None:
-        """Raise if the table has fewer than k rows."""
-        if self.k > rows:
-            raise RequirementError(
-                f"k={self.k} is impossible: the table has {rows} rows. Choose k of at most {rows}, or add rows."
-            )
-
     def sets(self, quasi_identifiers: Sequence[str]) -> tuple[KnownSet, ...]:
         """All quasi-identifiers, with k."""
         return (KnownSet(tuple(quasi_identifiers), self.k),)
@@ -124,7 +157,7 @@ class KAnonymity:
 
 
 @dataclass(frozen=True)
-class KnownTogether:
+class KnownTogether(OnSizes):
     """Several sets of attributes, each with its own k: an attacker knows one of the sets, never their union.
 
     Fung, Wang, Yu (2007). A set that another one covers, with at least its k, is left out: it is kept anyway.
@@ -152,14 +185,6 @@ class KnownTogether:
         """The largest k: groups that share all attributes and have this size keep every promise."""
         return max(one.k for one in self.known)
 
-    def holds(self, histogram: npt.NDArray[np.int64]) -> bool:
-        """Whether rows that share all attributes are enough for every set."""
-        return int(histogram.sum()) >= self.smallest_group
-
-    def check_possible(self, rows: int) -> None:
-        """Raise if the table has fewer rows than the largest k."""
-        KAnonymity(self.smallest_group).check_possible(rows)
-
     def sets(self, quasi_identifiers: Sequence[str]) -> tuple[KnownSet, ...]:
         """The sets; together they name all quasi-identifiers and nothing else."""
         if set(self.names) != set(quasi_identifiers):
@@ -185,14 +210,20 @@ class KnownTogether:
 def requirement_from_json(data: dict[str, Any]) -> Requirement:
     """The requirement that its ``to_json`` wrote."""
     match data:
+        case {"is": "all of", "parts": [*parts]}:
+            return Together(tuple(_size_from_json(part) or part_from_json(part) for part in parts))
+    if (size := _size_from_json(data)) is None:
+        raise ParameterError("This requirement is unknown to this incrowd. Update it.")
+    return size
+
+
+def _size_from_json(data: dict[str, Any]) -> KAnonymity | KnownTogether | None:
+    match data:
         case {"is": "k-anonymity", "k": k}:
             return KAnonymity(k)
         case {"is": "k-anonymity of sets", "sets": sets}:
             return KnownTogether(tuple(KnownSet(tuple(names), k) for names, k in sets))
-        case {"is": "all of", "parts": [*_]}:
-            return together_from_json(data)
-        case _:
-            raise ParameterError("This requirement is unknown to this incrowd. Update it.")
+    return None
 
 
 class FurtherRequirement(ABC):
@@ -280,7 +311,7 @@ RequirementPart: TypeAlias = KAnonymity | KnownTogether | Columnwise | OfPopulat
 
 
 @dataclass(frozen=True)
-class Together:
+class Together(OfGroups):
     """All of its parts: one about sizes, the others about columns or a population.
 
     Every set of columns that is known together must keep every part: the groups of a set are unions of groups of all
@@ -322,14 +353,6 @@ class Together:
     def smallest_group(self) -> int:
         """The largest k."""
         return self.size.smallest_group
-
-    def holds(self, histogram: Any) -> bool:
-        """Whether a group has enough rows; the other parts need to know more than its classes."""
-        return self.size.holds(histogram)
-
-    def check_possible(self, rows: int) -> None:
-        """Raise if the table has too few rows."""
-        self.size.check_possible(rows)
 
     def sets(self, quasi_identifiers: Sequence[str]) -> tuple[KnownSet, ...]:
         """The sets of columns known together, each with its k."""
@@ -384,21 +407,10 @@ def part_from_json(data: dict[str, Any]) -> Columnwise | OfPopulation:
             raise ParameterError("This requirement is unknown to this incrowd. Update it.")
 
 
-def together_from_json(data: dict[str, Any]) -> Together:
-    """What :meth:`Together.to_json` wrote."""
-    parts: list[Any] = []
-    for part in data["parts"]:
-        sized = str(part.get("is")).startswith("k-anonymity")
-        parts.append(requirement_from_json(part) if sized else part_from_json(part))
-    return Together(tuple(parts))
-
-
 # Which columns a requirement is about, and whether a table can keep it.
 def subject_names(requirement: Requirement, target: str | None) -> tuple[str, ...]:
     """The columns a requirement is about, each once; what names none is about the target."""
-    if isinstance(requirement, KAnonymity | KnownTogether):
-        return ()
-    if not isinstance(requirement, Together):
+    if not isinstance(requirement, OfGroups):  # from elsewhere
         return () if target is None else (target,)
     if target is None and any(part.on is None for part in requirement.on_columns):
         raise SchemaError("A requirement without 'on COLUMN' is about the target, and there is none. Name a column.")
@@ -435,7 +447,4 @@ def check_persons(requirement: Requirement, persons: int) -> None:
     ...
     incrowd.errors.RequirementError: k=50 is impossible: the table has 3 persons. Choose k of at most 3, or add persons.
     """
-    if (k := requirement.smallest_group) > persons:
-        raise RequirementError(
-            f"k={k} is impossible: the table has {persons} persons. Choose k of at most {persons}, or add persons."
-        )
+    KAnonymity(requirement.smallest_group).check_possible(persons, "persons")

@@ -22,7 +22,7 @@ ASKED = ["-q", "age,job", "--target", "ill", "--class-sensitive", "no", "-k", "2
         (["tdr", "--at-most", "job=1"], "'job' is without one. Name one with --hierarchy"),
         (["tdr", "--at-most", "town=1"], "There is no column 'town'"),
         (["kactus-plus", "--apart", "job=cook"], "kactus-plus cannot keep values apart. Leave --apart out, or choose"),
-        (["tdr", "--apart", "job"], "--apart takes two words and =, for instance --apart region=north,west|south"),
+        (["tdr", "--apart", "job"], "--apart takes two words and =, for instance --apart area=north,west|south"),
         (["tdr", "--apart", "job=cook|cook"], "--apart: what is said of 'job' must be sets of values"),
         (["tdr", "--apart", "job=cook|"], "--apart: what is said of 'job' must be sets of values"),
         (["tdr", "--apart", "job=baker"], "1 of the values that are listed for 'job' does not occur in the table"),

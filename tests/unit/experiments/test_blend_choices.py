@@ -38,7 +38,7 @@ def test_every_trial_is_named_once_and_the_last_k_comes_last():
     assert {one.table for one in every} == {*PAPERS, *KEEL}
     first = [one.k for one in every[: len(every) // 2]]
     assert set(first[: first.index(KS[-1])]) == {*KS[:-1]}
-    assert {one.method for one in every if one.asked} == {BLEND, CLUSTERS}
+    assert {one.method for one in every if one.besides} == {BLEND, CLUSTERS}
 
 
 @pytest.mark.parametrize(("lead", "chosen"), [(0.02, PLAIN[2]), (0.0, PLAIN[0]), (-0.02, PLAIN[0])])

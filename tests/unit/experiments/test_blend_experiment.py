@@ -26,8 +26,8 @@ def bench():
     return Bench(subject, 0, 0, ("nb",))
 
 
-def cell(method, form="counts", k=10, asked="", deals=5):
-    return Cell("patients", "all", method, form, k, asked, 0, 0, deals)
+def cell(method, form="counts", k=10, besides="", deals=5):
+    return Cell("patients", "all", method, form, k, besides, 0, 0, deals)
 
 
 def test_dealing_keeps_the_values_of_every_group():
@@ -70,13 +70,13 @@ def test_purity_of_mixed_groups():
         cell("unprotected, same bins", ""),
         cell("blend"),
         cell("blend(hide=False)", deals=1),
-        cell("blend", asked="entropy-l=1.2"),
+        cell("blend", besides="entropy-l=1.2"),
         cell("blend", "strict"),
         cell("infogain-mondrian"),
         cell("kactus", ""),
         cell("kadet", ""),
     ],
-    ids=lambda tried: f"{tried.name} {tried.asked}",
+    ids=lambda tried: f"{tried.name} {tried.besides}",
 )
 def test_a_cell_has_an_outcome(bench, tried):
     found = bench.run(tried)

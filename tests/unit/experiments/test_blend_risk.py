@@ -21,7 +21,7 @@ def test_a_requirement_on_the_class_leaves_no_group_of_one_class(subject):
     asked = ("k=5", "k=5, entropy-l=1.2")
     found = attack_blended(subject, (("blend", "counts"), ("tdr", None)), asked, tell=lambda _: None)
     assert {one.finding.attack for one in found} == set(ATTACKS)
-    alone = {(one.method, one.asked): one.finding.measured for one in found if one.finding.attack == "homogeneity"}
+    alone = {(one.method, one.besides): one.finding.measured for one in found if one.finding.attack == "homogeneity"}
     assert alone["blend", "k=5, entropy-l=1.2"] == 0
     assert alone["blend", "k=5"] > 0
 

@@ -93,7 +93,7 @@ def test_the_index_is_what_the_pages_say(tmp_path):
 def test_every_point_of_every_page_is_in_the_index_once():
     pages = {name: ResultPage.read(RESULTS, name) for name in PAGES}
     grids = [block for block in claims_document(pages).blocks if isinstance(block, Grid)]
-    shown = [row[1].said for grid in grids for row in grid.rows]
+    shown = [row[1].words for grid in grids for row in grid.rows]
     for name in PAGES:
         for point in pages[name].points:
             assert sum(said.endswith(point["point"]) for said in shown) == 1, point["point"]

@@ -69,7 +69,7 @@ def test_success_needs_a_row_that_stays_and_a_wrong_adversary(quick):
     assert (trials.success("dropp", "nb"), trials.success("dropp", "nb", rare=True)) == (25.0, 50.0)
     assert (trials.share("dropp", Status.COIN), trials.changed("dropp")) == (25.0, 3)
     kept, *_ = exact_goals([trials])
-    assert (kept.met, kept.found) == (False, "1 of 2")
+    assert (kept.met, kept.measured) == (False, "1 of 2")
 
 
 def test_every_method_is_tried_on_every_cell_and_the_table_comes_back(quick):

@@ -49,7 +49,7 @@ def test_every_trial_is_named_once_and_the_first_split_comes_first():
     assert len(every) == len(set(every))
     half = len(every) // 10
     assert {(one.repetition, one.fold) for one in every[:half]} == {(0, 0)}
-    assert {one.asked for one in every} == {"", PUREST, ENTROPY}
+    assert {one.besides for one in every} == {"", PUREST, ENTROPY}
 
 
 def test_the_halves_of_a_table_have_every_row_once(bench):
@@ -91,7 +91,7 @@ def test_blend_asks_its_guide_once_for_all_k_of_a_split(bench, monkeypatch):
 
 def test_what_cannot_be_asked_says_why(bench):
     assert bench.run(replace(FIRST, k=100)).status == "k is more than a third of the rows"
-    assert "RequirementError" in bench.run(replace(FIRST, method="kactus", asked="entropy-l=2")).status
+    assert "RequirementError" in bench.run(replace(FIRST, method="kactus", besides="entropy-l=2")).status
 
 
 class Counting(Bench):

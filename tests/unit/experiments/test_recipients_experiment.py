@@ -161,7 +161,7 @@ def test_the_page_tells_what_comparisons_feed(tmp_path):
 def test_a_verdict_needs_every_kind_and_no_learner_that_only_a_comparison_could_teach(tmp_path):
     page = tmp_path / "page.md"
     once = [one for one in cells(1) if one.method != UNPROTECTED][: len(list(kinds()))]
-    known = {(one.told, COMPARED): outcome(30) for one in once} | {(one, OPENED): outcome(30) for one in once}
+    known = {(one.origin, COMPARED): outcome(30) for one in once} | {(one, OPENED): outcome(30) for one in once}
     write_page(page, known)
     assert "**Met so far**: opened, every method and form is within 0.3 points of what" in page.read_text()
     assert "83 of 830 releases have run, every method, form and way to write numbers on 1 to 1 of" in page.read_text()
@@ -223,9 +223,9 @@ def test_the_page_tells_what_was_lost_and_what_failed(tmp_path):
     pair, strict = cell("blend", "pair"), cell("tdr", numeric="mean", hierarchies=True)
     known = {
         (PLAIN, LAB): with_tested_rows(outcome(38)),
-        (pair.told, LAB): outcome(36, digest="one"),
+        (pair.origin, LAB): outcome(36, digest="one"),
         (pair, OPENED): outcome(36),
-        (pair.told, OPENED): outcome(36, digest="one"),
+        (pair.origin, OPENED): outcome(36, digest="one"),
         (strict, LAB): outcome(36),
         (strict, OPENED): Outcome({"tree": np.arange(40) < 12}, "d", {"knn": "ValueError: no"}),
         (strict, UNSHARED): outcome(34),
@@ -251,7 +251,7 @@ def test_the_page_tells_what_was_lost_and_what_failed(tmp_path):
         "learner": "tree", "unprotected": "95.00", "comparisons": "90.00", "opened": "30.00", "difference": "-60.00",
         "standard_error": "7.84", "earlier": "no",
     }  # fmt: skip
-    write_page(page, {key: one for key, one in known.items() if key[0] not in (pair, pair.told)})
+    write_page(page, {key: one for key, one in known.items() if key[0] not in (pair, pair.origin)})
     again = list(csv.DictReader((tmp_path / "page.csv").open()))
     assert [row["earlier"] for row in again] == ["yes"] * 8 + ["no"]
     assert [{**row, "earlier": "no"} for row in again] == rows

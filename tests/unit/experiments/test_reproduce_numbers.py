@@ -171,7 +171,7 @@ def test_marks_are_counted_for_ours_and_the_paper():
         cell(ten(90, WIGGLE[::-1]), Printed(80.0, 0.1, "+"), algorithm="TDR"),
     ]
     grid = marks_grid(SAME_K, flagged(cells, SAME_K))
-    assert [[shown.said for shown in row] for row in grid.rows] == [
+    assert [[shown.words for shown in row] for row in grid.rows] == [
         ["TDS", "1", "1", "1", "0", "0"],
         ["TDR", "1", "0", "1", "1", "0"],
     ]
@@ -206,7 +206,7 @@ def test_a_table_shows_ours_theirs_and_the_difference():
 
 def test_several_algorithms_have_rows_of_their_own():
     grid = beside_grid([cell([80.0]), cell([81.0], algorithm="TDS"), cell([82.0], algorithm="none", k=1)], KACTUS)
-    assert [tuple(shown.said for shown in row) for row in grid.rows] == [
+    assert [tuple(shown.words for shown in row) for row in grid.rows] == [
         ("8/14", "C4.5", "kACTUS", "", "80.00"),
         ("8/14", "C4.5", "TDS", "", "81.00"),
         ("8/14", "C4.5", "unprotected", "82.00", ""),
@@ -349,7 +349,7 @@ def test_figures_of_iac_are_judged_on_all_rows():
     assert not any(judge(wrong).met for judge in judges)
     blocks = list(figure_blocks(iac_facts(suppressed=(worse,))))
     assert sum(isinstance(block, Picture) for block in blocks) == 4
-    cells = [cell.said for block in blocks if isinstance(block, Grid) for row in block.rows for cell in row]
+    cells = [cell.words for block in blocks if isinstance(block, Grid) for row in block.rows for cell in row]
     assert {"infinite", "2.00", "60.0", "50.0"} <= set(cells)
     assert not list(figure_blocks({}))
 

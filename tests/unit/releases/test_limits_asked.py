@@ -160,7 +160,7 @@ def test_certificate_and_report_state_what_was_asked(folder, tmp_path):
             {"method": "blend", "hierarchies": None},
             "blend cannot leave rows out. Leave lose out, or choose one of",
         ),
-        ({"require": "t=0.4 on sex"}, r"0.4-closeness of sex is kept with all rows. Leave one of both out"),
+        ({"require": "t=0.4 on sex"}, r"0.4-closeness of sex is kept with all rows. Leave one of the two out"),
         ({"require": "distinct-l=2 on sex, delta-disclosure=2 on ill"}, "is kept with all rows"),
         ({"known_together": [(["job"], 5), (["age", "sex"], 5)]}, "is kept with all rows"),
         ({"parameters": {"numeric": "midpoint"}}, "A middle needs k rows"),

@@ -20,7 +20,7 @@ from incrowd.risk.safe_harbor import ItemStanding, safe_harbor, this_year
 from incrowd.tables.options import Run
 from incrowd.tables.reading.read import read
 from incrowd.tables.recipe import Recipe, read_recipe, recipe_of
-from incrowd.tables.recipe_checks import preset_names, read_preset
+from incrowd.tables.recipe_checks import PRESETS, read_preset
 from incrowd.vocabulary.requirement import KAnonymity
 from incrowd.vocabulary.schema import Schema
 
@@ -59,7 +59,7 @@ def safe(patients):
 
 
 def test_every_preset_is_a_recipe_and_says_what_it_is_for():
-    for name in preset_names():
+    for name in PRESETS:
         assert recipe_of({"preset": name}).preset == read_preset(name)
     assert recipe_of({"preset": "public"}).k == 20
     with pytest.raises(ParameterError, match=r"no preset 'publik'\. Did you mean public"):

@@ -122,8 +122,8 @@ def test_what_is_impossible_says_what_is_possible():
     with pytest.raises(RequirementError) as refused:
         ConfidenceCap("0.55").check_possible(table)
     assert str(refused.value) == (
-        "alpha=0.55 on 'ill' is impossible: the most frequent value has a share of 0.5556 in the whole table, and of "
-        "any groups one has no less. Choose alpha of at least 0.5556."
+        "alpha=0.55 on 'ill' is impossible: the most frequent value has a share of 0.5556 in the whole table, and in "
+        "any grouping one group has no less. Choose alpha of at least 0.5556."
     )
     for part in (ConfidenceCap("5/9"), ConfidenceCap("0.5556"), BetaLikeness(HAIR), DeltaDisclosure(HAIR)):
         part.check_possible(table)

@@ -98,8 +98,8 @@ def test_large_counts_do_not_overflow():
         (
             EntropyDiversity("1.8"),
             [3, 1, 0],
-            "entropy-l=1.8 on 'ill' is impossible: all rows together reach 1.7547, and of any groups one reaches no "
-            "more. Choose l of at most 1.7547.",
+            "entropy-l=1.8 on 'ill' is impossible: all rows together reach 1.7547, and in any grouping one group "
+            "reaches no more. Choose l of at most 1.7547.",
         ),
         (
             RecursiveDiversity(1, 2),

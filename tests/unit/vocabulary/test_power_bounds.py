@@ -42,7 +42,7 @@ def test_what_a_table_cannot_keep_is_refused_with_what_it_can():
         PowerBound({2: 1}, "0.4", "ill").check_possible(table)
     assert str(refused.value) == (
         "share^2 summed over the values of ill of at most 0.4 is impossible: in the whole table the sum is 0.4321, and "
-        "of any groups one has no less. Choose a limit of at least 0.4321."
+        "in any grouping one group has no less. Choose a limit of at least 0.4321."
     )
     PowerBound({2: 1}, "0.4321", "ill").check_possible(table)
 

@@ -19,7 +19,6 @@ from incrowd.vocabulary.requirement import (
     part_from_json,
     requirement_from_json,
     subject_names,
-    together_from_json,
     with_subjects,
 )
 from incrowd.vocabulary.requirements.closeness import BetaLikeness, ConfidenceCap, DeltaDisclosure, TCloseness
@@ -147,7 +146,7 @@ def test_data_and_words_of_sizes(part, plain, words, promises):
 def test_every_part_is_read_back(part):
     assert part_from_json(part.to_json()) == part
     whole = Together((KAnonymity(3), part))
-    assert together_from_json(whole.to_json()) == whole
+    assert requirement_from_json(whole.to_json()) == whole
     assert whole.promises == ("3-anonymity", str(part))
 
 

@@ -43,10 +43,10 @@ from incrowd.methods.blending.kernel import (
 from incrowd.methods.blending.parts import BlendGroups, GroupedParts
 from incrowd.methods.blending.row_table import RowFeatures, RowTable, Worth, kernel_rows, make_room
 from incrowd.methods.catalog import target_of
+from incrowd.methods.counting import sorted_by_person
 from incrowd.methods.judging import Judge
 from incrowd.methods.method import Population, check_choice, check_flag, check_not_negative
 from incrowd.methods.numeric import public_bins
-from incrowd.methods.person_counts import sorted_by_person
 from incrowd.plan.steps import AsCounts, Bin, Group, Reasons, Seat, Show, Step
 from incrowd.trees.compiled import THREADS
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.methods.blending.row_table import Room, RowTable, make_room
-from incrowd.methods.person_counts import count_alone, count_parts, count_spans
+from incrowd.methods.counting import count_alone, count_parts, count_spans
 from incrowd.trees.compiled import compiled
 
 GAIN, KIND, OF, LIMIT = range(4)

@@ -59,8 +59,7 @@ def decide_both(
 
 def check_sized(requirement: Requirement) -> None:
     """Raise if anything but k of all quasi-identifiers, and what is required of columns, is asked for."""
-    size = requirement.size if isinstance(requirement, Together) else requirement
-    if not isinstance(size, KAnonymity):
+    if not isinstance(requirement.parts[0], KAnonymity):
         raise RequirementError("Of two tables all quasi-identifiers are known together. Ask for one k.")
 
 
@@ -75,8 +74,6 @@ def required_of(requirement: Requirement, columns: Collection[str], target: str 
     5-anonymity; distinct 2-diversity of ward
     """
     size = KAnonymity(requirement.smallest_group)
-    if not isinstance(requirement, Together):
-        return size
     parts = [part for part in requirement.on_columns if (part.on or target) in columns]
     return Together((size, *parts)) if parts else size
 

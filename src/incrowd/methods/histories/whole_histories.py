@@ -34,7 +34,7 @@ from incrowd.vocabulary.persons import ORDER
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.released_value import Form
-from incrowd.vocabulary.requirement import KAnonymity, Requirement, Together, check_persons
+from incrowd.vocabulary.requirement import KAnonymity, Requirement, check_persons
 from incrowd.vocabulary.schema import Schema
 
 
@@ -248,7 +248,7 @@ class ShownHistories:
 
     def failing(self, table: EncodedTable, schema: Schema, requirement: Requirement) -> Ints:
         """The groups whose history, or one of its tuples, does not keep what is required beyond k."""
-        if not isinstance(requirement, Together) or not requirement.on_columns:
+        if not requirement.on_columns:
             return np.empty(0, np.int64)
         rows = np.flatnonzero(self.seats >= 0)
         if not len(rows):

@@ -25,29 +25,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from incrowd.methods.counting import count_parts, count_spans
 from incrowd.methods.limits import limit_of
-from incrowd.methods.person_counts import count_parts, count_spans
 from incrowd.trees.compiled import compiled
 from incrowd.vocabulary.encoded_table import Codes, EncodedColumn, EncodedTable
 from incrowd.vocabulary.hierarchy import Hierarchy, Leaves
 from incrowd.vocabulary.preferences import INDIFFERENT, Preferences
 from incrowd.vocabulary.released_value import Interval, Value, parse_day, parse_number
 from incrowd.vocabulary.schema import Column, ColumnType, Schema
-
-
-@compiled
-def _plogp(x: float) -> float:
-    return x * np.log2(x) if x > 0.0 else 0.0
-
-
-@compiled
-def bits_of(counts: Any) -> float:
-    """n * H(class) of a histogram."""
-    total, inner = 0.0, 0.0
-    for c in range(counts.size):
-        total += counts[c]
-        inner += _plogp(counts[c])
-    return _plogp(total) - inner
 
 
 @compiled
@@ -77,37 +62,6 @@ def tally_places(table: Placed, rows: Any, a: int, width: int, room: Scratch) ->
                 count += 1
                 break
     return count
-
-
-@compiled
-def sum_places(hist: Any, places: Any, count: int) -> Any:
-    """Class counts of several places together."""
-    counts = np.zeros(hist.shape[1], np.int64)
-    for i in range(count):
-        for c in range(counts.size):
-            counts[c] += hist[places[i], c]
-    return counts
-
-
-@compiled
-def order_by_class(hist: Any, present: Any, count: int) -> Any:
-    """The present places by their share of the rows' second largest class (for two classes: by P)."""
-    known = sum_places(hist, present, count)
-    major, pivot = 0, 0
-    for c in range(1, known.size):
-        if known[c] > known[major]:
-            major = c
-    for c in range(known.size):
-        if c != major and (pivot == major or known[c] > known[pivot]):
-            pivot = c
-    keys = np.empty(count, np.int64)
-    for i in range(count):
-        keys[i] = (hist[present[i], pivot] << 30) // hist[present[i]].sum() << 32 | i
-    keys.sort()
-    ordered = np.empty(count, np.int64)
-    for i in range(count):
-        ordered[i] = present[keys[i] & 0xFFFFFFFF]
-    return ordered
 
 
 @compiled

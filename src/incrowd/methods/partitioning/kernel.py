@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.methods.counting import bits_of, order_by_class, sum_places, with_room
 from incrowd.methods.partitioning.dimensions import (
     ATTRIBUTE,
     BEGIN,
@@ -42,11 +43,8 @@ from incrowd.methods.partitioning.dimensions import (
     GrownCuts,
     Placed,
     Scratch,
-    bits_of,
     count_persons,
     note_persons,
-    order_by_class,
-    sum_places,
     tally_places,
 )
 from incrowd.trees.compiled import compiled
@@ -317,16 +315,6 @@ def _scatter(table: Placed, rows: Any, a: int, part: Any, parts: int) -> Any:
 
 
 @compiled
-def _with_room(array: Any, needed: int) -> Any:
-    """The array, or a copy with at least the needed rows."""
-    if needed <= array.shape[0]:
-        return array
-    larger = np.zeros((max(needed, 2 * array.shape[0]), array.shape[1]), array.dtype)
-    larger[: array.shape[0]] = array
-    return larger
-
-
-@compiled
 def divide(table: Placed, dims: Dims, grown: GrownCuts, order: Any, room: Scratch, node: int, cut: Any) -> GrownCuts:
     """Make a cut: sort the node's rows by part and enter its children."""
     a, count, listed = cut[DIMENSION], grown.used[0], grown.used[1]
@@ -334,9 +322,9 @@ def divide(table: Placed, dims: Dims, grown: GrownCuts, order: Any, room: Scratc
     rows = order[begin:end]
     parts, missing, marks = mark(table, dims, rows, grown.at[node, a], room, cut)
     offsets = _scatter(table, rows, a, room.part, parts)
-    nodes = _with_room(grown.nodes, count + parts)
-    at = _with_room(grown.at, count + parts)
-    entered = _with_room(grown.marks, listed + len(marks))
+    nodes = with_room(grown.nodes, count + parts)
+    at = with_room(grown.at, count + parts)
+    entered = with_room(grown.marks, listed + len(marks))
     nodes[node, KIND], nodes[node, ATTRIBUTE], nodes[node, CHILD] = CUT, a, count
     nodes[node, FROM], nodes[node, TO] = cut[LAST], cut[NEXT]
     nodes[node, PARTS], nodes[node, MISSING] = parts, int(missing)
@@ -387,7 +375,7 @@ def grow(table: Placed, dims: Dims, rule: CutRules, roots: Any, order: Any) -> G
         if cut[DIMENSION] >= 0:
             first = grown.used[0]
             grown = divide(table, dims, grown, order, room, node, cut)
-            waiting = _with_room(waiting, left + grown.used[0] - first)
+            waiting = with_room(waiting, left + grown.used[0] - first)
             for child in range(first, grown.used[0]):
                 waiting[left, 0] = child
                 left += 1

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from incrowd.errors import ParameterError, RequirementError
 from incrowd.methods.catalog import target_of
+from incrowd.methods.counting import sorted_by_person
 from incrowd.methods.judging import LARGEST, Evidence, Judge, summed_up
 from incrowd.methods.limits import check_limits
 from incrowd.methods.method import INTERVALS, Population, check_choice
@@ -45,7 +46,6 @@ from incrowd.methods.partitioning.dimensions import (
 )
 from incrowd.methods.partitioning.kernel import divide, grow, list_cuts, mark, parts_of, start
 from incrowd.methods.partitioning.tree_of_cuts import CutTree, form_makers, tree_of_cuts, whole_box
-from incrowd.methods.person_counts import sorted_by_person
 from incrowd.plan.steps import Group, Place, Reasons, Share, Show, Step
 from incrowd.trees.packing import class_values
 from incrowd.trees.tree import ClassValue

@@ -6,18 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from incrowd.methods.person_counts import count_parts, count_spans
+from incrowd.methods.counting import bits_of, count_parts, count_spans, order_by_class, with_room
 from incrowd.trees.compiled import compiled
 
 HIDDEN, PARTLY, EXACT = 0, 1, 2
 LEAF, CUT, VALUES = 0, 1, 2
 KIND, ATTRIBUTE, LAST, FIRST, MISSING, BEGIN, END = range(7)
 _NO_GAIN = 1e-9  # bits: a smaller difference is rounding
-
-
-@compiled
-def _plogp(x: float) -> float:
-    return x * np.log2(x) if x > 0.0 else 0.0
 
 
 @compiled
@@ -49,16 +44,6 @@ def _tally(rows: Any, attribute: int, width: int, classes: int, hist: Any, prese
                 count += 1
                 break
     return count
-
-
-@compiled
-def _bits(counts: Any) -> float:
-    """n * H(class) of a histogram."""
-    total, inner = 0.0, 0.0
-    for c in range(counts.size):
-        total += counts[c]
-        inner += _plogp(counts[c])
-    return _plogp(total) - inner
 
 
 class Owned(NamedTuple):
@@ -105,30 +90,10 @@ def _best_cut(hist: Any, order: Any, count: int, known: Any, classes: int, k: in
         left_size += owned.first[i] if persons else rows
         right_size -= owned.last[i] if persons else rows
         if left_size >= k and right_size >= k:
-            bits = _bits(left) + _bits(right)
+            bits = bits_of(left) + bits_of(right)
             if bits < best - _NO_GAIN:
                 best, place = bits, i
     return best, place
-
-
-@compiled
-def _order_by_class(hist: Any, present: Any, count: int, known: Any, classes: int) -> Any:
-    """The present codes ordered by their share of the node's second largest class (for two classes: by P)."""
-    major, pivot = 0, 0
-    for c in range(1, classes):
-        if known[c] > known[major]:
-            major = c
-    for c in range(classes):
-        if c != major and (pivot == major or known[c] > known[pivot]):
-            pivot = c
-    keys = np.empty(count, np.int64)
-    for i in range(count):
-        keys[i] = (hist[present[i], pivot] << 30) // hist[present[i]].sum() << 32 | i
-    keys.sort()
-    ordered = np.empty(count, np.int64)
-    for i in range(count):
-        ordered[i] = present[keys[i] & 0xFFFFFFFF]
-    return ordered
 
 
 @compiled
@@ -171,12 +136,12 @@ def _score(
         size = owned.first[i] if persons else hist[sequence[i]].sum()
         if smallest < 0 or size < smallest:
             smallest = size
-        separate += _bits(hist[sequence[i]])
+        separate += bits_of(hist[sequence[i]])
     if not ordered and smallest >= k:
         after, place, kind, reveal = separate, count, VALUES, 3
     else:
         if not ordered:
-            sequence = _order_by_class(hist, sequence, count, known, classes)
+            sequence = order_by_class(hist, sequence, count)
         if persons:
             _rank(rows, a, sequence, missing, rank, owned)
             count_spans(owned.owners, owned.ranks, owned.first[:count], owned.last[:count])
@@ -187,9 +152,9 @@ def _score(
         return nothing
     rest = 0.0
     if without > 0:
-        rest = _bits(hist[missing])
+        rest = bits_of(hist[missing])
         known += hist[missing]
-    gain = _bits(known) - after - rest
+    gain = bits_of(known) - after - rest
     if gain < _NO_GAIN:
         return (0.0, reveal, kind, place, sequence) if reveal > 0 else nothing
     return gain, reveal, kind, place, sequence
@@ -248,16 +213,6 @@ def _scatter(rows: Any, owners: Any, a: int, part: Any, parts: int) -> Any:
             owners[cursor[p]] = whose[i]
         cursor[p] += 1
     return offsets
-
-
-@compiled
-def _with_room(array: Any, needed: int) -> Any:
-    """The array, or a copy with at least the needed rows."""
-    if needed <= array.shape[0]:
-        return array
-    larger = np.zeros((max(needed, 2 * array.shape[0]), array.shape[1]), array.dtype)
-    larger[: array.shape[0]] = array
-    return larger
 
 
 @compiled
@@ -324,8 +279,8 @@ def regrow(
             offsets = _scatter(rows, whose, a, part, children + 1)
             missing = offsets[children + 1] > offsets[children]
             parts = children + int(missing)
-            nodes = _with_room(nodes, count + parts)
-            shown = _with_room(shown, count + parts)
+            nodes = with_room(nodes, count + parts)
+            shown = with_room(shown, count + parts)
             nodes[node, KIND], nodes[node, ATTRIBUTE], nodes[node, FIRST] = kind, a, count
             nodes[node, LAST] = sequence[place] if kind == CUT else -1
             nodes[node, MISSING] = count + children if missing else 0
@@ -336,7 +291,7 @@ def regrow(
                 exact = p >= children or (kind == VALUES and members[p] == 1)
                 shown[count + p, a] = EXACT if exact else PARTLY
             if kind == VALUES:
-                branches = _with_room(branches, listed + sequence.size)
+                branches = with_room(branches, listed + sequence.size)
                 for i in range(sequence.size):
                     branches[listed, 0], branches[listed, 1] = node, sequence[i]
                     branches[listed, 2] = count + part[sequence[i]]

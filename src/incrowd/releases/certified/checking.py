@@ -30,7 +30,7 @@ from incrowd.verification.verdict import Check, PersonCounts, Verdict
 from incrowd.vocabulary.certificates import certificate_beside, read_certificate
 from incrowd.vocabulary.forms import FileForm, groups_path
 from incrowd.vocabulary.hierarchy import Hierarchy
-from incrowd.vocabulary.requirement import Columnwise, Requirement, Together
+from incrowd.vocabulary.requirement import Columnwise, Requirement
 from incrowd.vocabulary.requirements.closeness import TCloseness
 from incrowd.vocabulary.resources import Resources, bytes_of
 from incrowd.vocabulary.schema import ColumnType, Role
@@ -62,7 +62,7 @@ class Sought:
         In a release a missing value is an empty cell, and no word. Where the order of a column matters it is asked for
         elsewhere; for all else it does not.
         """
-        if not isinstance(requirement, Together):
+        if len(requirement.parts) == 1:
             return cls()
         written = {column["from"]: column["name"] for column in certificate["released_columns"]}
         types = {column["name"]: ColumnType(column["type"]) for column in certificate["columns"]}
@@ -298,7 +298,8 @@ def check_release(
     limit = None if memory is None else bytes_of(memory)
     with _held(release, data, limit) as held:
         statements += [*_bytes(release, data, held), *check_consistency(data)]
-        statements += _recounted(data, held, hierarchies or {}, failed=any(map(_fails, statements)))
+        failed = any(statement.standing is StatementStanding.FAILS for statement in statements)
+        statements += _recounted(data, held, hierarchies or {}, failed=failed)
     return CertificateVerdict(name, (*statements, *_unrecounted(data)))
 
 
@@ -312,10 +313,6 @@ def _recounted(
         if not failed:
             raise
         yield left_open("recount", str(error))
-
-
-def _fails(statement: Statement) -> bool:
-    return statement.standing is StatementStanding.FAILS
 
 
 def _beside(release: Any) -> Path:

@@ -120,11 +120,9 @@ def is_one_behind(links: Sequence[ChainLink], head: Head | None, key: bytes) -> 
     """Whether the last entry was written and the head not yet: the run was stopped between the two."""
     if len(links) == 1 and head is None:
         return fault(links, Head.of(1, links[-1].mac, key), key) == SOUND
-    return bool(links) and head is not None and fault(links[:-1], head, key) == SOUND == _completed(links, key)
-
-
-def _completed(links: Sequence[ChainLink], key: bytes) -> str:
-    return fault(links, Head.of(len(links), links[-1].mac, key), key)
+    if not links or head is None or fault(links[:-1], head, key) != SOUND:
+        return False
+    return fault(links, Head.of(len(links), links[-1].mac, key), key) == SOUND
 
 
 def _mac(key: bytes, purpose: str, content: Mapping[str, Any]) -> str:

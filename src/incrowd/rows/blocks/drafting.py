@@ -18,11 +18,11 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import OutputError
-from incrowd.methods.method import Population
+from incrowd.methods.method import Population, applied
 from incrowd.plan.release_plan import ReleasePlan, Written
 from incrowd.rows.blocks.population import BlockedPopulation
 from incrowd.rows.memory.classes import with_classes_kept
-from incrowd.rows.memory.drafting import applied, claims, column_values, settled, shown_forms, tally_forms
+from incrowd.rows.memory.drafting import claims, column_values, settled, shown_forms, tally_forms
 from incrowd.rows.memory.settling import FormTally, needs_rows
 from incrowd.rows.one_machine import Drafted
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
@@ -140,7 +140,7 @@ BUCKET_ROWS = 1 << 20  # at most; fewer make more pieces, each of which is verif
 
 def settle_blocks(plan: ReleasePlan, population: Population, columns: Mapping[str, EncodedColumn]) -> ReleasePlan:
     """The plan with what only the rows tell; ``columns`` have the dictionaries and the rows of each value."""
-    after = applied(plan, population)
+    after = applied(plan.steps, population)
     assert isinstance(after, BlockedPopulation)
 
     def settle(plan: ReleasePlan) -> ReleasePlan:
@@ -177,7 +177,7 @@ class Drafting:
     def frames(self, sources: Iterator[pl.DataFrame], folder: Path, rows: int = BUCKET_ROWS) -> Iterator[Drafted]:
         """The release. ``sources`` are the rows of each block with the columns that are not quasi-identifiers."""
         buckets = Buckets(folder, self.randomness, rows=rows, total=self.population.rows)
-        after = applied(self.plan, self.population)
+        after = applied(self.plan.steps, self.population)
         assert isinstance(after, BlockedPopulation)
         shown = after.blocks.each(lambda block, place: self.marked(after, block, place))
         start = 0

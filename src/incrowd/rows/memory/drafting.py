@@ -14,22 +14,9 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import PlanError
-from incrowd.methods.method import Population
 from incrowd.plan.release_plan import LOW, ReleasePlan, Written, without_rare_names
 from incrowd.plan.steps import (
     DROPPED,
-    AsCounts,
-    Bin,
-    Drop,
-    Hide,
-    Link,
-    Place,
-    Rarest,
-    Reasons,
-    Recode,
-    Seat,
-    Show,
-    Spread,
 )
 from incrowd.rows.memory.looks import with_distinct_looks, with_drawn_looks
 from incrowd.rows.memory.population import EmbeddedPopulation
@@ -58,32 +45,10 @@ from incrowd.vocabulary.released_value import (
     date_text,
     render,
 )
-from incrowd.vocabulary.requirement import Together
 from incrowd.vocabulary.schema import ColumnType
 
 Tallied = str | tuple[str, ...]
 """An attribute, or some that are counted together."""
-
-
-def applied(plan: ReleasePlan, population: Population) -> Population:
-    """The population after all steps."""
-    for step in plan.steps:
-        match step:
-            case Bin():
-                population = population.bin(step)
-            case Place():
-                population = population.place(step)
-            case Seat():
-                population = population.seat(step)
-            case Recode():
-                population = population.recode(step)
-            case Hide():
-                population = population.hide(step)
-            case Drop() | Link() | Show() | Spread() | AsCounts() | Rarest() | Reasons():
-                pass
-            case _:
-                raise PlanError(f"No engine knows the step {type(step).__name__}.")
-    return population
 
 
 def shown_forms(plan: ReleasePlan, after: EmbeddedPopulation) -> dict[str, Codes]:
@@ -122,7 +87,7 @@ def tally_forms(
 
 def _fits_people(plan: ReleasePlan) -> bool:
     """Whether groups were chosen by who fits them outside of the table, so that their sets must stay as they are."""
-    return isinstance(plan.requirement, Together) and bool(plan.requirement.on_population)
+    return bool(plan.requirement.on_population)
 
 
 def settled(

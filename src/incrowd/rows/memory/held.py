@@ -11,11 +11,10 @@ import numpy.typing as npt
 import polars as pl
 
 from incrowd.errors import Notice, PlanError
-from incrowd.methods.method import Population
+from incrowd.methods.method import Population, applied
 from incrowd.plan.release_plan import ReleasePlan
 from incrowd.plan.steps import DROPPED, Bin, Place, Recode, Seat
 from incrowd.rows.memory.drafting import (
-    applied,
     claims,
     draft_columns,
     pseudonyms_of,
@@ -79,7 +78,7 @@ class EmbeddedEngine:
 
     def settle(self, plan: ReleasePlan, population: Population) -> ReleasePlan:
         """Deal the rows to the plan's groups and compute what only the rows tell."""
-        after = applied(plan, population)
+        after = applied(plan.steps, population)
         assert isinstance(population, EmbeddedPopulation)
         assert isinstance(after, EmbeddedPopulation)
         table, owners, shown = population.table, population.owners, shown_forms(plan, after)
@@ -102,7 +101,7 @@ class EmbeddedEngine:
         pseudonyms: pl.Series | None = None,
     ) -> Draft:
         """The released table, rows in random order; with these pseudonyms of persons, or with fresh ones."""
-        after = applied(plan, population)
+        after = applied(plan.steps, population)
         assert isinstance(after, EmbeddedPopulation)
         rows = after.kept
         rows = rows[permutation(len(rows), randomness)]

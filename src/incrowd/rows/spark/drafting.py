@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from incrowd.errors import OutputError
+from incrowd.methods.method import applied
 from incrowd.rows.blocks.drafting import ORIGIN, OWN, Drafting
 from incrowd.rows.blocks.population import BlockedPopulation
-from incrowd.rows.memory.drafting import applied
 from incrowd.rows.spark.blocks import SparkBlocks
 from incrowd.rows.spark.session import (
     ONE_BLOCK_AT_A_TIME,
@@ -64,7 +64,7 @@ def deal(store: Store, drafting: Drafting, randomness: Randomness, piece_rows: i
     assert isinstance(blocks, SparkBlocks)
     count = max(1, -(-drafting.population.rows // piece_rows))
     keys = partition_keys(store.session, count)
-    after = applied(drafting.plan, drafting.population)
+    after = applied(drafting.plan.steps, drafting.population)
     assert isinstance(after, BlockedPopulation)
     dealing = PartitionDealing(drafting, after, blocks, keys, keys_of(randomness, len(store.listed)))
     with errors_translated(), set_for_a_while(store.session, ONE_BLOCK_AT_A_TIME):
@@ -114,7 +114,7 @@ def left_out(store: Store, drafting: Drafting, look: Callable[[Any], Any]) -> li
     """What is seen in the rows of each block that a plan leaves out; ``look`` gets what the input held in them."""
     blocks = drafting.population.blocks
     assert isinstance(blocks, SparkBlocks)
-    after = applied(drafting.plan, drafting.population)
+    after = applied(drafting.plan.steps, drafting.population)
     assert isinstance(after, BlockedPopulation)
     with errors_translated(), set_for_a_while(store.session, ONE_BLOCK_AT_A_TIME):
         answers = mapped(store.frame, Leaving(drafting, after, blocks, look), "answer binary").collect()

@@ -66,7 +66,7 @@ def staged_folder(session: Any, target: str) -> Iterator[str]:
             )
         permission = session._jvm.org.apache.hadoop.fs.permission.FsPermission("700")
         if not system.mkdirs(hidden, permission):
-            raise OutputError(f"Beside {path.getName()} nothing can be written.")
+            raise OutputError(f"Nothing can be written beside {path.getName()}.")
     draft = _path(session, hidden, "release")
     try:
         yield draft.toString()

@@ -188,7 +188,7 @@ def database_kind(path: Path) -> str:
         return "sqlite"
     if head[8:12] == b"DUCK":
         return "duckdb"
-    raise FileFormatError(f"{path.name!r} is named as a database, but is neither one of SQLite nor of DuckDB.")
+    raise FileFormatError(f"{path.name!r} is named as a database, but is a file of neither SQLite nor DuckDB.")
 
 
 # Rows as they come from the server, in types that incrowd reads.

@@ -304,7 +304,7 @@ def _private_folder(folder: Path) -> int:
         except OSError as error:
             if isinstance(error, FileNotFoundError | FileExistsError) and _may_come_and_go(folder):
                 continue  # the run that held the lock has removed the folder just now
-            raise OutputError(f"Beside {folder.name[1:-8]} nothing can be written: {error.strerror}.") from error
+            raise OutputError(f"Nothing can be written beside {folder.name[1:-8]}: {error.strerror}.") from error
         if _is_still_there(folder, handle):
             _sweep(folder, handle)
             return handle

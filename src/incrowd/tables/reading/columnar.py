@@ -15,7 +15,7 @@ from incrowd.errors import FileFormatError, InputError, is_panic
 from incrowd.tables.reading.frames import check_arrow, from_typed
 from incrowd.tables.reading.read import check_file
 from incrowd.tables.reading.source import MISSING_MARKERS, Origin, Source
-from incrowd.tables.streams.body import Stamp, check_all, exact
+from incrowd.tables.streams.body import Stamp, exact
 
 _ENDINGS = (".parquet", ".pq")
 _HIDDEN = (".", "_")
@@ -62,7 +62,8 @@ class ParquetBody:
 
     def check(self) -> None:
         """Refuse to go on if a file is not what it was."""
-        check_all(part.stamp for part in self.parts)
+        for part in self.parts:
+            part.stamp.check()
 
 
 def open_parquet(path: Path) -> ParquetBody:
@@ -127,10 +128,10 @@ def _read_alike(part: FilePart, names: Sequence[str]) -> bool:
     """Whether PyArrow gives the named columns the types that polars gives them."""
     import pyarrow.parquet as pq
 
-    found = {}
+    types = {}
     with refused():
-        found = dict(pl.DataFrame(pq.read_schema(part.stamp.path).empty_table()).schema)
-    return all(found.get(name) == part.schema[name] for name in names)
+        types = dict(pl.DataFrame(pq.read_schema(part.stamp.path).empty_table()).schema)
+    return all(types.get(name) == part.schema[name] for name in names)
 
 
 def _batches(part: FilePart, rows: int, names: Sequence[str]) -> Iterator[pl.DataFrame]:
@@ -167,20 +168,9 @@ _CHECKED_ROWS = 1 << 14  # read at once and forgotten: a check needs little memo
 
 def read_parquet(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:
     """Read a Parquet file with its types, or all Parquet files of a folder, one after the other."""
-    if path.is_dir():
-        parts = open_parquet(path).parts
-        frame = pl.concat(_slice(part, 0, part.rows, list(part.schema)) for part in parts)
-        return _load(lambda: frame, "Parquet", Origin("parquet", str(path), missing=missing))
-    refuse_encrypted(path)
-
-    def load() -> pl.DataFrame:
-        import pyarrow.parquet as pq
-
-        check_arrow(pq.read_schema(path))
-        check_pages(path)
-        return pl.read_parquet(path, glob=False, hive_partitioning=False)
-
-    return _load(load, "Parquet", Origin("parquet", str(path), missing=missing))
+    parts = open_parquet(path).parts
+    frame = pl.concat(_slice(part, 0, part.rows, list(part.schema)) for part in parts)
+    return from_typed(frame, Origin("parquet", str(path), missing=missing))
 
 
 def read_arrow(path: Path, *, missing: tuple[str, ...] = MISSING_MARKERS) -> Source:

@@ -153,25 +153,9 @@ def _values(source: Source) -> dict[str, pl.Series]:
 
 
 _WORDS_FOR_MISSING = (
-    *(
-        "n/a",
-        "N/A",
-        "#N/A",
-        "NA",
-        "na",
-        "n.a.",
-        "nan",
-        "NaN",
-        "NULL",
-        "null",
-        "None",
-        "none",
-        "-",
-        "--",
-        ".",
-        "unknown",
-    ),
-    *("missing", "k.A.", "k. A.", "keine Angabe", "unbekannt", "entf\u00e4llt", "s.o.", "inconnu", "desconocido"),
+    *("n/a", "N/A", "#N/A", "NA", "na", "n.a.", "nan", "NaN", "NULL", "null", "None", "none", "-", "--", "."),
+    *("unknown", "missing", "k.A.", "k. A.", "keine Angabe", "unbekannt", "entf\u00e4llt", "s.o.", "inconnu"),
+    "desconocido",
 )
 _CODES_FOR_MISSING = ("99", "999", "9999", "99999", "-1", "-9", "-99", "-999", "-9999")
 

@@ -66,8 +66,8 @@ def settle(tally: Tally, column: Column, missing: tuple[str, ...]) -> Settled:
 
     Examples
     --------
-    >>> found = Tally(pl.Series(["39", "7"]), np.array([1, 1, 1]))
-    >>> settled = settle(found, Column("age", type=ColumnType.INTEGER), ())
+    >>> tally = Tally(pl.Series(["39", "7"]), np.array([1, 1, 1]))
+    >>> settled = settle(tally, Column("age", type=ColumnType.INTEGER), ())
     >>> settled.dictionary.to_list(), settled.places.tolist(), settled.counts.tolist()
     ([7, 39], [1, 0, 2], [1, 1, 1])
     """

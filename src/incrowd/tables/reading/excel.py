@@ -64,7 +64,7 @@ def read_excel(
     except (HeaderError, FileFormatError) as error:
         if sheet is None and len(names) > 1:
             raise type(error)(
-                f"Of the workbook the first sheet, {names[0]!r}, was read. {error} For another: {others}"
+                f"The first sheet of the workbook, {names[0]!r}, was read. {error} For another: {others}"
             ) from None
         raise
     if sheet is None and len(names) > 1:
@@ -150,7 +150,8 @@ def _table(page: Sheet, header_row: int | None, dialect: Dialect, *, whole: bool
         _check_names(names, below, header)
     table = table.select(pl.col(str(column)).alias(name) for column, name in zip(kept, names, strict=True))
     notices = list(_left_out(len(title) - len(kept), "column", "without a name and without a cell"))
-    notices += _mixtures([names[kept.index(column)] for column in mixed])
+    mixture = "cells of several types, such as text and numbers, are read as text."
+    notices += [Notice("mixed-cells", names[kept.index(column)], mixture) for column in mixed]
     if whole:
         return table, notices
     people = table.filter(~pl.all_horizontal(pl.all().is_null()))
@@ -181,11 +182,6 @@ def _left_out(number: int, what: str, kind: str) -> Iterator[Notice]:
     if number:
         verb = "is" if number == 1 else "are"
         yield Notice(f"empty-{what}s", "", f"{counted(number, what)} {kind} {verb} left out.")
-
-
-def _mixtures(names: list[str]) -> Iterator[Notice]:
-    for name in names:
-        yield Notice("mixed-cells", name, "cells of several types, such as text and numbers, are read as text.")
 
 
 def _written_rows(path: Path) -> int | None:

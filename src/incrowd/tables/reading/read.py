@@ -20,7 +20,7 @@ from incrowd.errors import FileFormatError, Notice, ParameterError, option_name
 from incrowd.vocabulary.encoded_table import EncodedTable, OwnedTable
 from incrowd.vocabulary.forms import MISSING_MARKERS
 from incrowd.vocabulary.persons import Persons
-from incrowd.vocabulary.requirement import Requirement, Together
+from incrowd.vocabulary.requirement import Requirement
 from incrowd.vocabulary.schema import Schema, unknown_column
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ def read_population(
     """
     from incrowd.tables.reading.encode import encode
 
-    if not isinstance(requirement, Together) or not requirement.on_population:
+    if not requirement.on_population:
         return None
     if population is None:
         raise ParameterError(

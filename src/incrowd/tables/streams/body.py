@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -82,12 +82,6 @@ class Stamp:
         """Refuse to go on if the file is not what it was."""
         if not self.holds:
             raise changed(self.path)
-
-
-def check_all(stamps: Iterable[Stamp]) -> None:
-    """Refuse to go on if any of the files is not what it was."""
-    for stamp in stamps:
-        stamp.check()
 
 
 def changed(path: Path) -> FileFormatError:

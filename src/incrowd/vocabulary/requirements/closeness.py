@@ -337,7 +337,8 @@ class ConfidenceCap(OnShares):
             least = rounded(Fraction(int(subject.counts.max()), subject.rows), up=True)
             raise RequirementError(
                 f"alpha={text(self.share)} on {subject.name!r} is impossible: the most frequent value has a share of "
-                f"{least} in the whole table, and of any groups one has no less. Choose alpha of at least {least}."
+                f"{least} in the whole table, and in any grouping one group has no less. Choose alpha of at "
+                f"least {least}."
             )
 
     @property

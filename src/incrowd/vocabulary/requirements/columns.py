@@ -22,7 +22,7 @@ from incrowd.vocabulary.encoded_table import EncodedColumn
 from incrowd.vocabulary.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    from incrowd.vocabulary.requirement import OnColumn, Together
+    from incrowd.vocabulary.requirement import OnColumn, Requirement
     from incrowd.vocabulary.schema import Schema
 
 Flags = npt.NDArray[np.bool_]
@@ -177,7 +177,7 @@ def of_column(on: str | None) -> str:
     return "of the class" if on is None else f"of {on}"
 
 
-def check_columns(requirement: Together, columns: Mapping[str, EncodedColumn], schema: Schema) -> None:
+def check_columns(requirement: Requirement, columns: Mapping[str, EncodedColumn], schema: Schema) -> None:
     """Raise if no release of this table can keep what is required of its columns; say what would be possible.
 
     All rows together are the weakest state of a monotone requirement: if they do not keep it, no partition does.

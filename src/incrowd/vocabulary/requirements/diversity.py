@@ -125,7 +125,7 @@ class EntropyDiversity(OnColumn):
             reached = float(2 ** _bits(subject.shares[None, :]).item())
             raise RequirementError(
                 f"entropy-l={text(self.l)} on {subject.name!r} is impossible: all rows together reach "
-                f"{rounded(reached, up=False)}, and of any groups one reaches no more. Choose l of at most "
+                f"{rounded(reached, up=False)}, and in any grouping one group reaches no more. Choose l of at most "
                 f"{rounded(reached, up=False)}."
             )
 
@@ -320,8 +320,8 @@ class PowerBound(OnColumn):
         if not holds(self, subject.counts):
             least = rounded(self._score(subject.counts), up=True)
             raise RequirementError(
-                f"{self} is impossible: in the whole table the sum is {least}, and of any groups one has no less. "
-                f"Choose a limit of at least {least}."
+                f"{self} is impossible: in the whole table the sum is {least}, and in any grouping one group has "
+                f"no less. Choose a limit of at least {least}."
             )
 
     @property

@@ -211,10 +211,9 @@ def with_class(
     If it says nothing about the class, t-closeness of the class is required as well. Every table can keep it, whatever
     its classes: l-diversity of a rare class can be impossible, and what is impossible is no default.
     """
-    parts = requirement.parts if isinstance(requirement, Together) else (requirement,)
-    if isinstance(requirement, Together) and any(part.on in (None, target) for part in requirement.on_columns):
+    if any(part.on in (None, target) for part in requirement.on_columns):
         return requirement
-    return Together((*parts, TCloseness(DEFAULT, target, "equal")))
+    return Together((*requirement.parts, TCloseness(DEFAULT, target, "equal")))
 
 
 def with_purest(
@@ -231,8 +230,7 @@ def with_purest(
         return requirement
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
         raise ParameterError("purest is a share above 0 and at most 1, for instance 0.9.")
-    parts = requirement.parts if isinstance(requirement, Together) else (requirement,)
-    return Together((*parts, ConfidenceCap(share, target)))
+    return Together((*requirement.parts, ConfidenceCap(share, target)))
 
 
 def bounds_purity(
@@ -250,8 +248,8 @@ def bounds_purity(
     >>> bounds_purity(both, "ill", [65, 35]), bounds_purity(both, "ill", [75, 25]), bounds_purity(both, "ill")
     (True, False, False)
     """
-    parts = requirement.on_columns if isinstance(requirement, Together) else ()
-    return any(part.on in (None, target) and _keeps_classes_mixed(part, classes) for part in parts)
+    about_class = (part for part in requirement.on_columns if part.on in (None, target))
+    return any(_keeps_classes_mixed(part, classes) for part in about_class)
 
 
 def _keeps_classes_mixed(part: object, classes: Sequence[int] | None) -> bool:

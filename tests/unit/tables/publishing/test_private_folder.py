@@ -103,7 +103,7 @@ def test_a_folder_that_another_run_removed_meanwhile_is_made_anew(tmp_path, monk
 @pytest.mark.parametrize("number", [errno.EACCES, errno.ENOSPC])
 def test_a_refusal_is_told(tmp_path, monkeypatch, number):
     monkeypatch.setattr(staging, "lock", refusing(number))
-    told = rf"^Beside out\.csv nothing can be written: {os.strerror(number)}\.$"
+    told = rf"^Nothing can be written beside out\.csv: {os.strerror(number)}\.$"
     with pytest.raises(OutputError, match=told), private_folder(tmp_path / "out.csv"):
         pass
 

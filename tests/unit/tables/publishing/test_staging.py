@@ -100,7 +100,7 @@ def test_a_planted_link_instead_of_the_folder_is_refused(target, tmp_path):
     elsewhere.mkdir()
     (elsewhere / "precious").write_text("kept")
     (tmp_path / ".out.csv.incrowd").symlink_to(elsewhere)
-    with pytest.raises(OutputError, match=r"Beside out\.csv"), staged(target) as draft:
+    with pytest.raises(OutputError, match=r"beside out\.csv"), staged(target) as draft:
         draft.write_text("new")
     assert names(elsewhere) == ["precious"]
 
@@ -236,7 +236,7 @@ def test_a_name_that_is_too_long_is_refused(tmp_path):
 
 def test_a_folder_that_is_a_file_is_refused(tmp_path):
     (tmp_path / ".out.csv.incrowd").write_text("planted")
-    with pytest.raises(OutputError, match="nothing can be written"), staged(tmp_path / "out.csv") as draft:
+    with pytest.raises(OutputError, match="Nothing can be written"), staged(tmp_path / "out.csv") as draft:
         draft.write_text("new")
     assert names(tmp_path) == [".out.csv.incrowd"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from incrowd.methods import person_counts as counting
+from incrowd.methods import counting
 from support.kernels import compiled_kernels, plain_kernels
 
 EACH = pytest.mark.parametrize("kernels", [compiled_kernels, plain_kernels])

@@ -1,4 +1,4 @@
-"""Different persons among rows, where a person may have several (Numba kernels).
+"""What the compiled loops of several methods count: different persons among rows, and classes (Numba kernels).
 
 Rows of a person that are neighbours are counted in one pass, without a set of whom was met before.
 """
@@ -135,3 +135,59 @@ def some_of_each(cells: Any, persons: Any, cell_count: int, person_count: int, m
                 taken += 1
             row += 1
     return entries[:count]
+
+
+@compiled
+def _plogp(x: float) -> float:
+    return x * np.log2(x) if x > 0.0 else 0.0
+
+
+@compiled
+def bits_of(counts: Any) -> float:
+    """n * H(class) of a histogram."""
+    total, inner = 0.0, 0.0
+    for c in range(counts.size):
+        total += counts[c]
+        inner += _plogp(counts[c])
+    return _plogp(total) - inner
+
+
+@compiled
+def sum_places(hist: Any, places: Any, count: int) -> Any:
+    """Class counts of several places together."""
+    counts = np.zeros(hist.shape[1], np.int64)
+    for i in range(count):
+        for c in range(counts.size):
+            counts[c] += hist[places[i], c]
+    return counts
+
+
+@compiled
+def order_by_class(hist: Any, present: Any, count: int) -> Any:
+    """The present places by their share of the rows' second largest class (for two classes: by P)."""
+    known = sum_places(hist, present, count)
+    major, pivot = 0, 0
+    for c in range(1, known.size):
+        if known[c] > known[major]:
+            major = c
+    for c in range(known.size):
+        if c != major and (pivot == major or known[c] > known[pivot]):
+            pivot = c
+    keys = np.empty(count, np.int64)
+    for i in range(count):
+        keys[i] = (hist[present[i], pivot] << 30) // hist[present[i]].sum() << 32 | i
+    keys.sort()
+    ordered = np.empty(count, np.int64)
+    for i in range(count):
+        ordered[i] = present[keys[i] & 0xFFFFFFFF]
+    return ordered
+
+
+@compiled
+def with_room(array: Any, needed: int) -> Any:
+    """The array, or a copy with at least the needed rows."""
+    if needed <= array.shape[0]:
+        return array
+    larger = np.zeros((max(needed, 2 * array.shape[0]), array.shape[1]), array.dtype)
+    larger[: array.shape[0]] = array
+    return larger
