@@ -23,6 +23,7 @@ from incrowd.rows.spark.store import stored
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.options import Measuring, Outputs, Run
 from incrowd.tables.recipe import Recipe, with_roles
+from incrowd.vocabulary.hierarchy import Hierarchy
 from support.class_parts import classes_of_parts, planned, written
 from support.spark_session import local_session, spark_release
 
@@ -136,6 +137,23 @@ def test_what_unchanged_columns_undo_is_counted_as_on_one_machine(session, tmp_p
     assert [one.columns for one in counted.by] == [one.columns for one in here.by] == [("level",)]
     assert counted.effective_k < 10
     assert {check.name for check in there.verdict.checks} >= {"bytes", "order", "hidden order"}
+
+
+def classes_shown(released):
+    """How many rows show the same, missing cells among them."""
+    return Counter(released.select("age", "job").rows())
+
+
+def test_limits_are_kept_as_in_memory(session, path, tmp_path):
+    trees = {"job": Hierarchy.from_paths("job", [("cook", "staff", "*"), ("nurse", "staff", "*")])}
+    asked = ASKED | {"method": "mondrian", "hierarchies": trees, "at_most": {"job": 0}, "apart": {"job": "nurse"}}
+    here = release(path, **asked, to=tmp_path / "out.parquet", run=Run(seed=3))
+    there = release(session.read.parquet(str(path)), **asked, to=tmp_path / "out", run=Run(seed=3))
+    limits = {"job at most at level 0", "job apart"}
+    assert limits <= {check.name for check in there.verdict.checks if check.passed}
+    assert there.certificate["limits"] == here.certificate["limits"]
+    parts = pl.read_parquet(tmp_path / "out" / "*.parquet")
+    assert classes_shown(parts) == classes_shown(pl.read_parquet(tmp_path / "out.parquet"))
 
 
 def test_who_is_alone_can_be_bounded(session, path, tmp_path):

@@ -161,7 +161,7 @@ def test_an_interrupt_leaves_nothing(spark, path, tmp_path, monkeypatch):
     assert nothing_left(tmp_path)
 
 
-def swapped(request, expected, salt, everybody, written, original):
+def swapped(request, sources, expected, salt, everybody, written, original):
     """What the comparison finds if two cells of the file had changed places."""
     import pyarrow as pa
 
@@ -172,7 +172,7 @@ def swapped(request, expected, salt, everybody, written, original):
     column[0], column[other] = column[other], column[0]
     place = written.column_names.index("note")
     changed = written.set_column(place, "note", pa.array(column))
-    return _compare(request, expected, salt, everybody, changed, original)
+    return _compare(request, sources, expected, salt, everybody, changed, original)
 
 
 def test_a_file_with_two_cells_swapped_is_not_published(spark, path, tmp_path, monkeypatch):

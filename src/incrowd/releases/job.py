@@ -386,9 +386,6 @@ class Job:
             raise ParameterError(
                 "Pseudonyms and shifted dates are made and verified on one machine. Leave them out, or release there."
             )
-        if self.recipe.at_most or self.recipe.apart:
-            option = option_name(*(AT_MOST if self.recipe.at_most else APART))
-            raise ParameterError(f"How coarse cells are is verified on one machine. Leave {option} out.")
         if self.recipe.persons is not None and isinstance(self.recipe.requirement, Together):
             raise RequirementError(
                 "On Spark persons who may have several rows are promised k. Further requirements on them are kept on "

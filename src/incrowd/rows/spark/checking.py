@@ -42,7 +42,8 @@ from incrowd.verification.comparison import PieceFindings
 from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
 from incrowd.verification.forbidden_cells import EVERYBODY, rare_cells, rare_values_check
 from incrowd.verification.input_table import ColumnOrigin
-from incrowd.verification.judge import expected_columns, expected_of, people_of
+from incrowd.verification.judge import expected_columns, expected_of, names_shown, people_of
+from incrowd.verification.limits import cells_beyond, limit_checks
 from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.opening import connect, register
 from incrowd.verification.order import hidden_order_check, row_order_check, window
@@ -93,9 +94,8 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     if request.rarest:
         counts = counted_values(table, sources, meanings)
         everybody = {f"{EVERYBODY}_{at}": values for at, values in counts.items()}
-    files, findings = compared(
-        pieces, folder, partial(_compare, request, replace(expected, people=None), salt, everybody)
-    )
+    comparing = partial(_compare, request, sources, replace(expected, people=None), salt, everybody)
+    files, findings = compared(pieces, folder, comparing)
     dropped_owner = PERSON if request.persons is not None and request.persons.missing == "drop" else None
     reader = InputReader(held, meanings, salt, dropped_owner)
     read = summed_up(table, [one.column.name for one in held], reader)
@@ -121,6 +121,7 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     ]
     if request.rarest:
         checks.append(rare_values_check(sum((Counter(one.rare) for one in findings), Counter()), request.rarest))
+    checks += limit_checks(request, _of_all_pieces([one.beyond for one in findings]))
     undone = None
     if rows * len(columns) <= MOST_CELLS:
         undone = looked_at_together(pieces, folder, partial(_unchanged, request, expected, sources))
@@ -178,28 +179,37 @@ def _meanings(
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found in a piece: its cells, a sum over its input rows, what its order tells, cells that name few."""
+    """What was found in a piece of a release."""
 
     cells: PieceFindings
-    marks: Fingerprint
-    order: tuple[Check, ...]
-    rare: Mapping[str, int]
+    marks: Fingerprint  # a sum over its input rows
+    order: tuple[Check, ...]  # what its order tells
+    rare: Mapping[str, int]  # cells that name few people
+    beyond: Mapping[str, int]  # cells that are coarser than each limit allows
 
 
 def _compare(
-    request: Request, expected: Expected, salt: int, everybody: Mapping[str, Any], written: Any, original: Original
+    request: Request,
+    sources: Sequence[ColumnOrigin],
+    expected: Expected,
+    salt: int,
+    everybody: Mapping[str, Any],
+    written: Any,
+    original: Original,
 ) -> Findings:
     cells = compare_piece(written, expected, _without_persons(original))
     some = original.table.slice(*_span(window(written.num_rows)))
     hidden = [(name, some[name].combine_chunks()) for name in expected.quasi_identifiers]
     order = row_order_check(original.origin, seeded=request.seeded), hidden_order_check(hidden)
     rare: Mapping[str, int] = {}
-    if everybody:
+    beyond: Mapping[str, int] = {}
+    if everybody or request.at_most or request.apart:
         with connect(threads=1) as connection:
             register(connection, written, "released")
             register(connection, original.table, "original")
-            rare = rare_cells(connection, request, expected, everybody)
-    return Findings(cells, _fingerprint(salt, original.table), order, rare)
+            rare = rare_cells(connection, request, expected, everybody) if everybody else rare
+            beyond = cells_beyond(connection, request, names_shown(sources), expected, original)
+    return Findings(cells, _fingerprint(salt, original.table), order, rare, beyond)
 
 
 def _unchanged(
@@ -228,6 +238,11 @@ def _span(rows: slice) -> tuple[int, int]:
 def _of_all(checks: Sequence[Check]) -> Check:
     """One check for the same check of every piece: the first that fails, or the first."""
     return next((check for check in checks if not check.passed), checks[0])
+
+
+def _of_all_pieces(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """The sums of counts that every piece has."""
+    return {name: sum(one[name] for one in counts) for name in (counts[0] if counts else ())}
 
 
 def _fingerprint(salt: int, rows: Any) -> Fingerprint:
