@@ -18,7 +18,7 @@ from incrowd.recipients import decode
 from incrowd.releases.certified.consistency import check_consistency
 from incrowd.releases.certified.statements import StatementStanding
 from incrowd.releases.recount import verify
-from incrowd.rows.spark import held
+from incrowd.rows.spark import counting, held
 from incrowd.rows.spark.store import stored
 from incrowd.tables.databases.tables import Query
 from incrowd.tables.options import Measuring, Outputs, Run
@@ -154,6 +154,27 @@ def test_limits_are_kept_as_in_memory(session, path, tmp_path):
     assert there.certificate["limits"] == here.certificate["limits"]
     parts = pl.read_parquet(tmp_path / "out" / "*.parquet")
     assert classes_shown(parts) == classes_shown(pl.read_parquet(tmp_path / "out.parquet"))
+
+
+@pytest.mark.parametrize("most", [counting.MOST_CELLS, 1_200], ids=["all rows", "a sample"])
+def test_risk_is_measured_as_in_memory(session, path, tmp_path, monkeypatch, most):
+    monkeypatch.setattr(counting, "MOST_CELLS", most)
+    asked = ASKED | {"method": "mondrian", "sensitive": ["smoker"], "measuring": Measuring(risk=True)}
+    asked |= {"class_sensitive": True, "require": "distinct-l=2", "despite_unchanged": True}
+    here = release(path, **asked, to=tmp_path / "out.parquet", run=Run(seed=3)).report.risk
+    there = release(session.read.parquet(str(path)), **asked, to=tmp_path / "out", run=Run(seed=3)).report.risk
+    assert 0 < here.uniques.in_sample < 500
+    for one, other in ((here, there), (here.after, there.after)):
+        of_sample = [notice.code for notice in other.notices]
+        assert ("not found" in {str(item.standing) for item in other.safe_harbor}) is not bool(of_sample)
+        assert of_sample == ([] if most > 1_200 else ["risk-of-a-sample"])
+        counted, expected = other.to_json(), one.to_json()
+        for each in (counted, expected):
+            for name in ("notices", "table", "after", *(["special_uniques", "safe_harbor"] if of_sample else [])):
+                each.pop(name, None)
+            if of_sample:
+                each["wp216"].pop("linkability")
+        assert counted == expected
 
 
 def test_who_is_alone_can_be_bounded(session, path, tmp_path):

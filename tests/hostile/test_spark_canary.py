@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from incrowd.errors import OutputError, SchemaError, VerificationError
-from incrowd.rows.spark import checking, held
+from incrowd.rows.spark import checking, counting, held
+from incrowd.tables.options import Measuring
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.resources import Clock
 from support.spark_session import local_session, spark_release
@@ -99,6 +100,22 @@ def test_the_driver_sees_values_counts_and_codes_but_no_row(spark, path, tmp_pat
     assert set(dictionary["text"].drop_nulls()) == {RARE, "cook", "nurse", "y", "n"}
     assert dictionary.filter(text=RARE)["rows"].to_list() == [1]
     assert len(everything) < 60_000
+    assert KEPT not in repr((made.plan, made.report, made.certificate))
+
+
+@pytest.mark.parametrize("most", [counting.MOST_CELLS, 1_000], ids=["all rows", "a sample"])
+def test_measuring_risk_brings_no_row_and_no_sensitive_value(spark, path, tmp_path, monkeypatch, most):
+    monkeypatch.setattr(counting, "MOST_CELLS", most)
+    recipe = Recipe(method="kactus", k=5, columns=ROLES | {"note": {"role": "sensitive"}}, class_sensitive=False)
+    border = Border(monkeypatch)
+    made = spark_release(path, tmp_path / "out", recipe, block_rows=90, measuring=Measuring(risk=True))
+    monkeypatch.undo()
+    assert made.report.risk.inference[0].column == "note"
+    assert len(made.report.risk.notices) == (most == 1_000)
+    everything = b"".join(border.rows) + repr([table.to_pydict() for table in border.tables]).encode()
+    assert RARE.encode() in everything
+    assert KEPT.encode() not in everything
+    assert DROPPED.encode() not in everything
     assert KEPT not in repr((made.plan, made.report, made.certificate))
 
 

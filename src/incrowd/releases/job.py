@@ -367,10 +367,15 @@ class Job:
             )
         if self.measuring.accuracy:
             raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
-        if self.measuring.risk or self.measuring.attacks or self.ledger is not None:
+        if self.measuring.risk and self.recipe.persons is not None:
             raise ParameterError(
-                "On Spark no risk is measured, no attack is run and no ledger is kept: that takes the whole table on "
-                "one machine. Leave them out, or release there."
+                "On Spark risk is measured of tables with a row for each person. Leave risk out, or release on one "
+                "machine."
+            )
+        if self.measuring.attacks or self.ledger is not None:
+            raise ParameterError(
+                "On Spark no attack is run and no ledger is kept: that takes the whole table on one machine. Leave "
+                "them out, or release there."
             )
         if self.recipe.preset is not None and self.recipe.preset.kinds:
             raise ParameterError(

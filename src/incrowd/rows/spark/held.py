@@ -214,6 +214,11 @@ class WrittenFolder:
         """The verdict, from what executors count in the written files and in the input."""
         return checked(request, self.held.table, self.pieces, self.held.hidden)
 
+    @property
+    def table(self) -> SparkTable:
+        """The written files as a table."""
+        return open_table(self.held.hidden, self.held.table.session)
+
     def loader(self, _path: Path | None, _place: int = 0, /) -> Callable[[], Any]:
         """What gives the published folder as a Spark frame."""
         return lambda: self.held.table.session.read.parquet(self.held.folder)
