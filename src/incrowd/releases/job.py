@@ -377,16 +377,12 @@ class Job:
                 "On Spark no attack is run and no ledger is kept: that takes the whole table on one machine. Leave "
                 "them out, or release there."
             )
-        if self.recipe.preset is not None and self.recipe.preset.kinds:
-            raise ParameterError(
-                f"{self.recipe.preset.name} looks at all cells, on one machine. Name no preset on Spark."
-            )
         if self.recipe.joint_counts:
             raise ParameterError(
                 "Who has which combination of values is recounted on one machine. Leave joint_counts out on Spark."
             )
-        if self.recipe.reading.get("coarsen"):
-            raise ParameterError("Columns are coarsened on one machine. Leave coarsen out, or coarsen them in Spark.")
+        if self.recipe.persons is not None and self.recipe.persons.column in (self.recipe.reading.get("coarsen") or {}):
+            raise ParameterError("On Spark the column of persons is not coarsened. Name another column, or no rule.")
         if self.recipe.named(*KEYED):
             raise ParameterError(
                 "Pseudonyms and shifted dates are made and verified on one machine. Leave them out, or release there."
