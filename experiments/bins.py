@@ -111,10 +111,10 @@ they show was then found on the tables for choosing, and everything was measured
 C4.5 by -0.0 on the small and -0.5 (-0.8 to -0.2) on the larger tables, naive Bayes by +0.4 and -0.8, logistic by -0.4
 and +0.4, boosting by +1.0 and +0.9, k-NN by +1.3 and +3.3, a forest by +1.7 and -0.4; at k = 10 the class of members
 was guessed with an advantage of 34.5 % (by class 23.9). The rule had not said what the larger tables count; as they do,
-and fine bins tell more, `class` stayed the default. The figures below are a third round, with other draws, after learners
-stopped taking the deals of one row for several rows. **By the rule fine bins could be the default now. They are not**: no
-learner is clearly worse by them and none clearly better, and at k = 10 they add to what an attacker learns of a member's
-class (see [below](#what-they-tell)). Who wants them says `--bins fine`."""
+and fine bins tell more, `class` stayed the default. The figures below are a third round, with other draws, after
+learners stopped taking the deals of one row for several rows. **By the rule fine bins could be the default now.
+They are not**: no learner is clearly worse by them and none clearly better, and at k = 10 they add to what an
+attacker learns of a member's class (see [below](#what-they-tell)). Who wants them says `--bins fine`."""
     sections = (
         Section("Protocol", [protocol, chosen, f"{done} of {sum(1 for _ in trials())} trials have run."]),
         Section("What fine bins are worth", _differences(kept)),

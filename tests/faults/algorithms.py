@@ -68,7 +68,7 @@ def boxes_forget_the_limit(original, self, population, requirement, randomness, 
     return original(self, population, requirement, randomness)
 
 
-@plant(MONDRIAN, BOTH, method="mondrian", apart="nurse,Nurse|cook")
+@plant(MONDRIAN, EVERYWHERE, method="mondrian", apart="nurse,Nurse|cook")
 def boxes_join_what_stays_apart(original, self, population, requirement, randomness, _preferences):
     """The table is cut as if any two jobs could be in one set."""
     return original(self, population, requirement, randomness)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from faults.planting import MEMORY, plant
+from faults.planting import MEMORY, SPARK, plant
 from incrowd.vocabulary.column_rules import TOP, YEAR, ZIP3, Coarsening
 
 COARSER = {MEMORY: "incrowd.tables.reading.coarsen:coarser"}
@@ -55,6 +55,12 @@ def no_rule_is_kept(original, source, rules):
 def a_column_is_forgotten(original, source, rules):
     """The last rule is not kept."""
     return original(source, dict(list(rules.items())[:-1]))
+
+
+@plant({SPARK: "incrowd.rows.spark.coarsening:coarsened"}, coarsen=RULES, known=f"{AGE} age")
+def a_rule_is_forgotten_on_spark(original, table, named, missing):
+    """The last rule is not kept by the executors."""
+    return original(table, dict(list(named.items())[:-1]), missing)
 
 
 def unseen(kind, original, frame):

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from incrowd.errors import OutputError, SchemaError, VerificationError
-from incrowd.rows.spark import checking, held
+from incrowd.rows.spark import checking, counting, held
+from incrowd.tables.options import Measuring
 from incrowd.tables.recipe import Recipe
 from incrowd.vocabulary.resources import Clock
 from support.spark_session import local_session, spark_release
@@ -102,6 +103,22 @@ def test_the_driver_sees_values_counts_and_codes_but_no_row(spark, path, tmp_pat
     assert KEPT not in repr((made.plan, made.report, made.certificate))
 
 
+@pytest.mark.parametrize("most", [counting.MOST_CELLS, 1_000], ids=["all rows", "a sample"])
+def test_measuring_risk_brings_no_row_and_no_sensitive_value(spark, path, tmp_path, monkeypatch, most):
+    monkeypatch.setattr(counting, "MOST_CELLS", most)
+    recipe = Recipe(method="kactus", k=5, columns=ROLES | {"note": {"role": "sensitive"}}, class_sensitive=False)
+    border = Border(monkeypatch)
+    made = spark_release(path, tmp_path / "out", recipe, block_rows=90, measuring=Measuring(risk=True))
+    monkeypatch.undo()
+    assert made.report.risk.inference[0].column == "note"
+    assert len(made.report.risk.notices) == (most == 1_000)
+    everything = b"".join(border.rows) + repr([table.to_pydict() for table in border.tables]).encode()
+    assert RARE.encode() in everything
+    assert KEPT.encode() not in everything
+    assert DROPPED.encode() not in everything
+    assert KEPT not in repr((made.plan, made.report, made.certificate))
+
+
 def test_what_comes_to_the_driver_does_not_grow_with_the_rows(spark, path, tmp_path, monkeypatch):
     """Twice the rows in as many blocks: the same sample, the same values, as many answers."""
     sizes = []
@@ -161,7 +178,7 @@ def test_an_interrupt_leaves_nothing(spark, path, tmp_path, monkeypatch):
     assert nothing_left(tmp_path)
 
 
-def swapped(request, expected, salt, everybody, written, original):
+def swapped(request, sources, expected, salt, everybody, written, original):
     """What the comparison finds if two cells of the file had changed places."""
     import pyarrow as pa
 
@@ -172,7 +189,7 @@ def swapped(request, expected, salt, everybody, written, original):
     column[0], column[other] = column[other], column[0]
     place = written.column_names.index("note")
     changed = written.set_column(place, "note", pa.array(column))
-    return _compare(request, expected, salt, everybody, changed, original)
+    return _compare(request, sources, expected, salt, everybody, changed, original)
 
 
 def test_a_file_with_two_cells_swapped_is_not_published(spark, path, tmp_path, monkeypatch):

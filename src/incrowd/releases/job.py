@@ -366,28 +366,26 @@ class Job:
             )
         if self.measuring.accuracy:
             raise ParameterError("Accuracy is not measured on Spark. Take a sample and ask incrowd compare.")
-        if self.measuring.risk or self.measuring.attacks or self.ledger is not None:
+        if self.measuring.risk and self.recipe.persons is not None:
             raise ParameterError(
-                "On Spark no risk is measured, no attack is run and no ledger is kept: that takes the whole table on "
-                "one machine. Leave them out, or release there."
+                "On Spark risk is measured of tables with a row for each person. Leave risk out, or release on one "
+                "machine."
             )
-        if self.recipe.preset is not None and self.recipe.preset.kinds:
+        if self.measuring.attacks or self.ledger is not None:
             raise ParameterError(
-                f"{self.recipe.preset.name} looks at all cells, on one machine. Name no preset on Spark."
+                "On Spark no attack is run and no ledger is kept: that takes the whole table on one machine. Leave "
+                "them out, or release there."
             )
         if self.recipe.joint_counts:
             raise ParameterError(
                 "Who has which combination of values is recounted on one machine. Leave joint_counts out on Spark."
             )
-        if self.recipe.reading.get("coarsen"):
-            raise ParameterError("Columns are coarsened on one machine. Leave coarsen out, or coarsen them in Spark.")
+        if self.recipe.persons is not None and self.recipe.persons.column in (self.recipe.reading.get("coarsen") or {}):
+            raise ParameterError("On Spark the column of persons is not coarsened. Name another column, or no rule.")
         if self.recipe.named(*KEYED):
             raise ParameterError(
                 "Pseudonyms and shifted dates are made and verified on one machine. Leave them out, or release there."
             )
-        if self.recipe.at_most or self.recipe.apart:
-            option = option_name(*(AT_MOST if self.recipe.at_most else APART))
-            raise ParameterError(f"How coarse cells are is verified on one machine. Leave {option} out.")
         if self.recipe.persons is not None and len(self.recipe.requirement.parts) > 1:
             raise RequirementError(
                 "On Spark persons who may have several rows are promised k. Further requirements on them are kept on "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,27 +13,34 @@ from incrowd.risk.safe_harbor import OLDEST, ItemFinding, found_kinds, this_year
 from incrowd.tables.reading.coarsen import coarsened, unreadable
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe
-from incrowd.tables.recipe_checks import Preset
+from incrowd.tables.recipe_checks import Preset, PresetDeeds
 from incrowd.vocabulary.column_rules import Coarsening
 from incrowd.vocabulary.schema import NOT_RELEASED, Role
 
 
 def with_kinds(recipe: Recipe, preset: Preset, source: Source) -> tuple[Recipe, Source]:
-    """The recipe with what a preset says of the columns of a table, and the table by it; a notice tells each rule.
+    """The recipe with what a preset says of the columns of a table, and the table by it; a notice tells each rule."""
+    deeds = deeds_of(recipe, preset, source.origin.missing, source.frame)
+    source = replace(source, notices=(*source.notices, *deeds.notices))
+    recipe = replace(recipe, columns=deeds.columns, reading=deeds.reading(recipe.reading))
+    return recipe, coarsened(source, deeds.rules, deeds.why)
+
+
+def deeds_of(recipe: Recipe, preset: Preset, missing: Sequence[str], frame: pl.DataFrame) -> PresetDeeds:
+    """What a preset says of the columns of a table.
 
     What the recipe says of a column wins: a role keeps it from being dropped, a rule of its own from another.
     """
     columns = {name: dict(settings) for name, settings in recipe.columns.items()}
     rules = dict(recipe.reading.get("coarsen") or {})
-    missing = source.origin.missing
     mine, why = dict[str, str](), dict[str, str]()
     notices = []
-    for finding in _by_column(source.frame, preset, columns):
+    for finding in _by_column(frame, preset, columns):
         name, stated = finding.column, columns.get(finding.column, {}).get("role")
         if stated in NOT_RELEASED:
             continue
         deed = _deed(preset.kinds[finding.kind])
-        readable = deed in NOT_RELEASED or not unreadable(source.frame[name], Coarsening.of(deed), missing)
+        readable = deed in NOT_RELEASED or not unreadable(frame[name], Coarsening.of(deed), missing)
         deed = deed if readable or stated is not None else "drop"
         reason = f"{preset.name}: {finding.kind}; {finding.why}"
         if name in rules:
@@ -45,9 +52,7 @@ def with_kinds(recipe: Recipe, preset: Preset, source: Source) -> tuple[Recipe, 
         else:
             columns.setdefault(name, {})["role"] = Role(deed)
             notices.append(Notice("preset", name, f"dropped ({reason})."))
-    reading = {**recipe.reading, "coarsen": rules | mine} if mine else recipe.reading
-    source = replace(source, notices=(*source.notices, *notices))
-    return replace(recipe, columns=columns, reading=reading), coarsened(source, mine, why)
+    return PresetDeeds(columns, mine, why, tuple(notices))
 
 
 def _by_column(frame: pl.DataFrame, preset: Preset, columns: Mapping[str, Mapping[str, Any]]) -> list[ItemFinding]:

@@ -48,6 +48,8 @@ class Measured:
 
 def check_measurable(job: Job, held: Held) -> None:
     """Refuse, before any work is done, what is measured on all rows at once and does not fit."""
+    if job.on_spark:
+        return
     if (job.measuring.risk or job.measuring.attacks) and (held.source is None or job.memory is not None):
         _check_counted_whole(job, held)
 
@@ -83,8 +85,11 @@ def measure(job: Job, held: Held, plan: ReleasePlan, draft: Unverified, source: 
 
             whole = held.source if job.recipe.persons is not None else None  # persons are drawn, not rows
             accuracy = measure_accuracy(whole or held.sample(LARGEST), held.schema, job.recipe)
+    if job.on_spark and job.measuring.risk:
+        with job.clock("measuring risk"), _noting(notices, "risk"):
+            risk = _risk_on_spark(job, held, draft, source)
     if job.on_spark or job.pair:
-        return Measured(accuracy, notices=tuple(notices))
+        return Measured(accuracy, risk, notices=tuple(notices))
     unasked = job.measuring.risk is None and job.outputs.report is not None
     wanted = job.measuring.risk or (unasked and _fits(job, held))
     if held.source is None and not wanted:
@@ -138,11 +143,7 @@ class _Owned:
 def _risk(job: Job, held: Held, table: pl.DataFrame, released: Any, source: str, owned: _Owned | None) -> Risk:
     from incrowd.risk.assessment import RiskRequest, assess, measure_risk
 
-    schema = held.schema
-    secret = [
-        *schema.sensitive,
-        *([schema.target] if schema.target and job.recipe.class_sensitive is not False else []),
-    ]
+    schema, secret = held.schema, _secret(job, held)
     if owned is None:
         known, missing = schema.quasi_identifiers, held.origin.missing
         risk = measure_risk(table, quasi_identifiers=known, sensitive=secret, after=released, missing=missing)
@@ -151,6 +152,32 @@ def _risk(job: Job, held: Held, table: pl.DataFrame, released: Any, source: str,
         risk = assess(table, request, after=released, owners=(owned.owners, owned.owners[owned.origin]))
     after = risk.after and replace(risk.after, source=job.outputs.name or "the release")
     return replace(risk, source=source, after=after)
+
+
+def _secret(job: Job, held: Held) -> list[str]:
+    """The columns that should not follow from the quasi-identifiers."""
+    target = held.schema.target
+    return [*held.schema.sensitive, *([target] if target and job.recipe.class_sensitive is not False else [])]
+
+
+def _risk_on_spark(job: Job, held: Held, draft: Unverified, source: str) -> Risk:
+    """The risk of the table as Spark reads it, and of the written files."""
+    from incrowd.risk.assessment import RiskRequest, released_as
+    from incrowd.risk.summed import assess_summed
+    from incrowd.rows.spark.counting import RowCounts
+    from incrowd.rows.spark.held import OnSpark, WrittenFolder
+
+    assert isinstance(held, OnSpark)
+    assert isinstance(draft, WrittenFolder)
+    known, missing = held.schema.quasi_identifiers, held.origin.missing
+    request = RiskRequest(known, tuple(_secret(job, held)), reading={"missing": missing})
+    risk = assess_summed(RowCounts.of(held.table, missing), held.schema.names, request)
+    written = draft.table
+    shown = replace(
+        request, quasi_identifiers=tuple(c for name in known for c in released_as(name, list(written.columns)))
+    )
+    after = assess_summed(RowCounts.of(written, missing), written.columns, shown)
+    return replace(risk, source=source, after=replace(after, source=job.outputs.name or "the release"))
 
 
 def _attacks(

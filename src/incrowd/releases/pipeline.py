@@ -32,7 +32,7 @@ from incrowd.report.unchanged_facts import refusal
 from incrowd.rows.memory.held import InMemory
 from incrowd.rows.one_machine import Destination, in_blocks
 from incrowd.tables.publishing.staging import Drafts, staged_files
-from incrowd.tables.reading.read import is_known, read
+from incrowd.tables.reading.read import is_known, missing_markers, read
 from incrowd.tables.reading.source import Source
 from incrowd.tables.recipe import Recipe
 from incrowd.verification.process import start
@@ -53,9 +53,12 @@ from incrowd.vocabulary.resources import PROGRAM, Resources, give_back, looking_
 from incrowd.vocabulary.schema import Role, Schema
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from incrowd.releases.ledger.page import Page
     from incrowd.rows.blocks.held import InBlocks
     from incrowd.rows.held import Held, Unverified
+    from incrowd.tables.recipe_checks import PresetDeeds
 
 SCRATCH = "scratch"
 _OF_A_COUNT = 120
@@ -169,8 +172,9 @@ def hold(job: Job) -> Iterator[tuple[Job, Held, Drafts]]:
             return
         from incrowd.rows.spark.held import hold_on_spark
 
-        with hold_on_spark(job.table, job.recipe, job.clock, to=outputs.release, master=job.run.master) as held:
-            yield job, held, drafts
+        preset, master = _preset(job.recipe), job.run.master
+        with hold_on_spark(job.table, job.recipe, job.clock, to=outputs.release, master=master, preset=preset) as held:
+            yield replace(job, recipe=held.recipe), held, drafts
 
 
 def _on_one_machine(job: Job, to: Destination) -> tuple[Job, Held]:
@@ -243,6 +247,15 @@ def _settled(recipe: Recipe, source: Source) -> tuple[Recipe, Source]:
     from incrowd.releases.kinds import with_kinds
 
     return with_kinds(recipe, recipe.preset, source)
+
+
+def _preset(recipe: Recipe) -> Callable[[pl.DataFrame], PresetDeeds] | None:
+    """What the preset of a recipe says of the columns of a frame, if it looks at them."""
+    if recipe.preset is None or not recipe.preset.kinds:
+        return None
+    from incrowd.releases.kinds import deeds_of
+
+    return functools.partial(deeds_of, recipe, recipe.preset, missing_markers(recipe.reading.get("missing")))
 
 
 def _keyed(job: Job, source: Source) -> Source:

@@ -2,5 +2,6 @@
 
 ``assessment`` is the door (``measure_risk``) and measures everything, ``telling`` says it in words; beside them a file
 for each measure: attackers with the three risks of WP216, uniques of the population, classes with special uniques, Safe
-Harbor. ``options`` is imported by the command line's help and imports nothing heavy. Knows no release.
+Harbor; ``summed`` is the door for a table that Spark has. ``options`` is imported by the command line's help and
+imports nothing heavy. Knows no release.
 """

@@ -75,12 +75,16 @@ def prosecutor(classes: Classes, thresholds: Sequence[float]) -> Attacker:
         at_risk = rows_at_risk(persons, classes.exposed, thresholds)
         average = fsum(1 / classes.exposed) / len(classes.exposed)
         return Attacker(1 / int(classes.exposed.min()), average, at_risk, "counted in persons")
-    return Attacker(
-        1 / int(classes.sizes.min()),
-        classes.count / classes.rows,
-        rows_at_risk(classes, classes.sizes, thresholds),
-        "counted",
-    )
+    return prosecutor_of(classes.histogram, thresholds)
+
+
+def prosecutor_of(histogram: Histogram, thresholds: Sequence[float]) -> Attacker:
+    """The same, given how many classes there are of each size, ascending; every row is a person."""
+    rows = sum(size * classes for size, classes in histogram)
+    below = {t: sum(size * classes for size, classes in histogram if t * size < 1) for t in checked(thresholds)}
+    at_risk = tuple(AtRisk(float(t), many, many / rows) for t, many in below.items())
+    average = sum(classes for _, classes in histogram) / rows
+    return Attacker(1 / histogram[0][0], average, at_risk, "counted")
 
 
 def journalist(classes: Classes, people: Whole, thresholds: Sequence[float]) -> Attacker:
@@ -154,6 +158,8 @@ def checked(thresholds: Sequence[float]) -> list[Fraction]:
 
 # How sure a share is, if the rows are taken as drawn at random from rows like them.
 Shares = npt.NDArray[np.float64]
+Histogram = Sequence[tuple[int, int]]
+"""How many classes there are of each size that occurs, ascending."""
 
 LEVEL = 0.95
 DRAWS = 1000  # of the bootstrap: 25 of them lie beyond each end of the interval
@@ -188,22 +194,33 @@ def excess(hits: float, control: float) -> float:
     return 0.0 if control >= 1 else (hits - control) / (1 - control)
 
 
-def excess_interval(hits: Shares, control: Shares) -> ShareInterval:
+def excess_interval(pairs: pl.DataFrame) -> ShareInterval:
     """The excess over all rows, with the percentile interval of a bootstrap of rows.
 
     Each row has its success and that of its control, and they are drawn together. Only distinct pairs are kept, so a
     draw is one multinomial. The draws start from a fixed seed: the same table gives the same interval.
     """
-    rows = len(hits)
-    pairs = (
-        pl.DataFrame({"hits": hits, "control": control}).group_by("hits", "control").len("rows").sort("hits", "control")
-    )
+    rows = int(pairs["rows"].sum())
     shares = pairs["rows"].to_numpy() / rows
     drawn = np.random.default_rng(0).multinomial(rows, shares, size=DRAWS) @ pairs["hits", "control"].to_numpy() / rows
     excesses = [excess(float(hit), float(base)) for hit, base in drawn]
     low, high = np.quantile(excesses, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    estimate = excess(float(hits.mean()), float(control.mean()))
+    estimate = excess(*_means(pairs))
     return ShareInterval(estimate, min(estimate, float(low)), max(estimate, float(high)))
+
+
+def paired(hits: Shares, control: Shares, rows: Whole | None = None) -> pl.DataFrame:
+    """The distinct pairs of success and control, and how many rows have each: one of these, or so many."""
+    counts = np.ones(len(hits), np.int64) if rows is None else rows
+    pairs = pl.DataFrame({"hits": hits, "control": control, "rows": counts})
+    return pairs.group_by("hits", "control").sum().filter(pl.col("rows") > 0).sort("hits", "control")
+
+
+def _means(pairs: pl.DataFrame) -> tuple[float, float]:
+    """The share of rows for which the attack succeeds, and that of its control."""
+    rows = int(pairs["rows"].sum())
+    hits, control = ((pairs[name] * pairs["rows"]).sum() / rows for name in ("hits", "control"))
+    return float(hits), float(control)
 
 
 MOST_COLUMNS = 8
@@ -236,11 +253,25 @@ def singling_out(classes: Classes) -> MeasuredRisk:
     reached without looking at the table (Cohen, Nissim: Towards formalizing the GDPR's notion of singling out, PNAS
     117, 2020).
     """
-    people = len(classes.exposed)
-    chance = (1 - 1 / people) ** (people - 1)
-    about = f"all quasi-identifiers of a row fit that {'row' if classes.owners is None else 'person'} alone"
+    if classes.owners is None:
+        return singling_out_of(classes.histogram)
     hits, control = (_any(classes.of_rows == size, classes.owners) for size in (1, 2))
-    return _measured("singling out", hits, control, chance, about)
+    about = "all quasi-identifiers of a row fit that person alone"
+    return _measured("singling out", hits, control, _alone_by_chance(len(classes.exposed)), about)
+
+
+def singling_out_of(histogram: Histogram) -> MeasuredRisk:
+    """The same, given how many classes there are of each size; every row is a person."""
+    rows = {size: size * classes for size, classes in histogram}
+    people, alone, two = sum(rows.values()), rows.get(1, 0), rows.get(2, 0)
+    counts = np.array([alone, two, people - alone - two])
+    pairs = paired(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]), counts)
+    about = "all quasi-identifiers of a row fit that row alone"
+    return measured("singling out", pairs, _alone_by_chance(people), about)
+
+
+def _alone_by_chance(people: int) -> float:
+    return (1 - 1 / people) ** (people - 1)
 
 
 def _any(rows: Mask, owners: Whole | None) -> Mask:
@@ -293,6 +324,9 @@ def _named(names: Sequence[str], places: Sequence[int]) -> str:
     return " + ".join(names[place] for place in places)
 
 
+GUESSED = "the most frequent value of the rows that look alike is right"
+
+
 def inference(classes: Classes, secret: Coded, name: str) -> MeasuredRisk:
     """How well does a sensitive value follow from the quasi-identifiers?
 
@@ -304,7 +338,7 @@ def inference(classes: Classes, secret: Coded, name: str) -> MeasuredRisk:
     everyone = classes_of([Coded(np.zeros(classes.rows, np.int64), 1)], classes.owners)
     always, left_out = guesses(everyone, secret)
     control = np.where(classes.of_rows == 1, left_out, control)
-    about = "the most frequent value of the rows that look alike is right"
+    about = GUESSED
     if classes.owners is None:
         chance = float(np.bincount(secret.codes).max()) / classes.rows
     else:
@@ -354,13 +388,10 @@ def _own(classes: Classes, cells: Classes, kind: Mask) -> Whole:
 def _measured(
     name: str, hits: Mask | Shares, control: Mask | npt.NDArray[np.float64], chance: float, about: str
 ) -> MeasuredRisk:
-    hits, control = hits.astype(np.float64), control.astype(np.float64)
-    rows = len(hits)
-    return MeasuredRisk(
-        name,
-        wilson(float(hits.mean()), rows),
-        wilson(float(control.mean()), rows),
-        excess_interval(hits, control),
-        chance,
-        about,
-    )
+    return measured(name, paired(hits.astype(np.float64), control.astype(np.float64)), chance, about)
+
+
+def measured(name: str, pairs: pl.DataFrame, chance: float, about: str) -> MeasuredRisk:
+    """The risk, given the distinct pairs of success and control with their rows."""
+    rows, (hits, control) = int(pairs["rows"].sum()), _means(pairs)
+    return MeasuredRisk(name, wilson(hits, rows), wilson(control, rows), excess_interval(pairs), chance, about)

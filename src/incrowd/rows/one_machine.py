@@ -281,7 +281,7 @@ def input_file(table: Any, origin: Origin, folder: Path, name: str, reading: Map
     """
     coarsen = {column: rule for column, rule in (reading.get("coarsen") or {}).items() if rule != NONE}
     if origin.form == "Spark":
-        return InputFile(Path(), origin.form, missing=origin.missing)
+        return InputFile(Path(), origin.form, missing=origin.missing, coarsen=coarsen)
     if origin.form in _FRAMES:
         file = _put_down(table, folder / f"{name}.arrow")
         return InputFile(file, "arrow", missing=origin.missing, coarsen=coarsen)

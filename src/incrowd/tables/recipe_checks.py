@@ -13,7 +13,7 @@ from enum import StrEnum
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from incrowd.errors import ParameterError, SchemaError, option_name
+from incrowd.errors import Notice, ParameterError, SchemaError, option_name
 from incrowd.tables.options import RELEASE, Reading
 from incrowd.vocabulary.column_rules import coarsenings
 from incrowd.vocabulary.forms import STRICT
@@ -41,6 +41,23 @@ class Preset:
     # for kinds of identifiers that are looked for: the role, or the rule, of a column in which one is found
     kinds: Mapping[str, str] = field(default_factory=dict)
     sensitive: str | None = None  # what is required of every sensitive column, in words
+
+
+@dataclass(frozen=True)
+class PresetDeeds:
+    """What a preset does with the columns of a table.
+
+    ``columns`` are their settings with it, ``rules`` those by which it makes some coarser, ``why`` each of these.
+    """
+
+    columns: Mapping[str, Mapping[str, Any]]
+    rules: Mapping[str, str]
+    why: Mapping[str, str]
+    notices: tuple[Notice, ...]
+
+    def reading(self, own: Mapping[str, Any]) -> Mapping[str, Any]:
+        """How the table is read with it."""
+        return {**own, "coarsen": {**(own.get("coarsen") or {}), **self.rules}} if self.rules else own
 
 
 def preset_text(name: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from incrowd.errors import VerificationError
 from incrowd.verification.meaning import CellMeaning, clean, decide
-from incrowd.verification.opening import column, text
+from incrowd.verification.opening import column, connect, register, text
 from incrowd.verification.request import InputFile
 from incrowd.verification.verdict import Check
 from incrowd.vocabulary.column_rules import NO_AREA, SMALL_AREAS, TOP, YEAR, Coarsening, Keying
@@ -51,6 +51,20 @@ def coarsen(
             raise VerificationError(f"A column has cells that the rule {rule} cannot read. Nothing was published.")
         cells.append(f"{coarse} AS {cell}")
     connection.execute(f"CREATE OR REPLACE TEMP {to} AS SELECT {', '.join(cells)} FROM {of}")
+
+
+def coarsened_rows(rows: Any, names: Sequence[str], rules: Mapping[str, str], missing: Sequence[str]) -> Any:
+    """Rows of the input as a PyArrow table, whose columns are those of the input that are named, made coarser."""
+    own = {name: rules[name] for name in names if name in rules}
+    if not own:
+        return rows
+    known = list(dict.fromkeys(names))
+    with connect(threads=1) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        register(connection, rows.select([names.index(name) for name in known]), "as_read")
+        coarsen(connection, known, own, missing, of="as_read", to="TABLE coarse")
+        coarse = connection.sql("FROM coarse").to_arrow_table()
+    return rows.from_arrays([coarse.column(known.index(name)) for name in names], names=rows.column_names)
 
 
 def _coarse(cell: str, kind: str, rule: Coarsening, missing: Sequence[str]) -> tuple[str, str]:

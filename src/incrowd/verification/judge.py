@@ -38,7 +38,7 @@ from incrowd.verification.input_table import (
     originals,
 )
 from incrowd.verification.joint_values import JointValues, counted_checks, disjoint_check
-from incrowd.verification.limits import PublicBins, limit_checks
+from incrowd.verification.limits import PublicBins, cells_beyond, limit_checks
 from incrowd.verification.opening import (
     column,
     connect,
@@ -158,8 +158,8 @@ def _judged(
             if everybody:
                 yield _rare_values(connection, request, expected, everybody, original)
             yield from counted_checks(connection, bins, together, expected, request.requirement.smallest_group)
-            shown_in = {name: _names(sources).get(name, []) for name in (*request.at_most, *request.apart)}
-            yield from limit_checks(connection, request, shown_in, expected, original)
+            shown_in = names_shown(sources)
+            yield from limit_checks(request, cells_beyond(connection, request, shown_in, expected, original))
             if request.file:
                 yield class_order_check(hidden, _classes(connection, expected, window(len(original.origin))))
             if after is not None:
@@ -310,7 +310,7 @@ def expected_columns(request: Request, header: Sequence[str]) -> list[ColumnOrig
     return sources
 
 
-def _names(sources: Sequence[ColumnOrigin]) -> dict[str, list[str]]:
+def names_shown(sources: Sequence[ColumnOrigin]) -> dict[str, list[str]]:
     """The names in the release of each column of the input that is there."""
     names: dict[str, list[str]] = {}
     for one in sources:
@@ -327,7 +327,7 @@ def expected_of(
 ) -> Expected:
     """What has to be recounted of a table of so many rows, in the names of the written file."""
     quasi = request.role(Role.QUASI_IDENTIFIER)
-    known, names_of, distinct = request.requirement.sets(quasi), _names(sources), set(quasi)
+    known, names_of, distinct = request.requirement.sets(quasi), names_shown(sources), set(quasi)
 
     def columns(names: Sequence[str]) -> list[str]:
         return [shown for name in names for shown in names_of.get(name, [])]
@@ -437,7 +437,7 @@ def people_of(request: Request, sources: Sequence[ColumnOrigin], limits: Resourc
         owners = None
         if request.persons is not None and request.persons.column in table.names:
             owners = Owners.of(table, replace(request.persons, missing="together")).codes
-    names = _names(sources)
+    names = names_shown(sources)
     shown = {names[column.name][0]: column.name for column in quasi}
     bounds = [(ends[0], ends[1]) for column in quasi if len(ends := names[column.name]) == 2]
     hierarchies = {at: grown for at, name in shown.items() if (grown := by_name[name].hierarchy)}

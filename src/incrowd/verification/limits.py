@@ -52,12 +52,7 @@ class CoarsestLevel:
     @property
     def promise(self) -> str:
         """What is checked."""
-        return f"{self.name} at most at level {self.level}"
-
-    @property
-    def fault(self) -> str:
-        """What a cell is that does not keep it."""
-        return "coarser"
+        return _at_most(self.name, self.level)
 
     def is_fine(self, own: Any, cell: Sequence[str | None]) -> bool:
         """Whether the cell of a row with this value is no coarser."""
@@ -138,12 +133,7 @@ class ApartValues:
     @property
     def promise(self) -> str:
         """What is checked."""
-        return f"{self.name} apart"
-
-    @property
-    def fault(self) -> str:
-        """What a cell is that does not keep it."""
-        return "open to values of another set"
+        return _apart(self.name)
 
     def is_fine(self, own: Any, cell: Sequence[str | None]) -> bool:
         """Whether the cell of a row with this value stands for no value outside its set."""
@@ -172,26 +162,43 @@ class ApartValues:
         return next((members for members in self.sets if written in members), ())
 
 
-def limit_checks(
+def cells_beyond(
     connection: Any, request: Request, shown_in: Columns, expected: Expected, original: Original | Originals
-) -> Iterator[Check]:
-    """No cell is coarser than the user allows; ``shown_in`` has the released columns that show each of the table's."""
-    trees = {one.name: one.hierarchy for one in request.columns}
-    limits: list[CoarsestLevel | ApartValues] = []
-    for name, level in request.at_most.items():
-        if (tree := trees.get(name)) is None:
-            yield Check(f"{name} at most at level {level}", False, "this was not counted")
-        else:
-            limits.append(CoarsestLevel(name, tree, level))
-    limits += [ApartValues(name, sets, trees.get(name)) for name, sets in request.apart.items()]
+) -> dict[str, int]:
+    """How many cells exceed each limit; ``shown_in`` has the released columns that show each of the table's.
+
+    Limits are left out that cannot be counted: of cells that show no plain values, of a level without its hierarchy.
+    """
+    if request.counted or request.groups is not None:
+        return {}
+    trees, beyond = {one.name: one.hierarchy for one in request.columns}, {}
+    levels = [(name, level, trees.get(name)) for name, level in request.at_most.items()]
+    limits: list[CoarsestLevel | ApartValues] = [
+        *(CoarsestLevel(name, tree, level) for name, level, tree in levels if tree is not None),
+        *(ApartValues(name, sets, trees.get(name)) for name, sets in request.apart.items()),
+    ]
     for limit in limits:
-        if request.counted or request.groups is not None:
-            yield Check(limit.promise, False, "this was not counted")
-            continue
         places = [column(list(expected.columns).index(one)) for one in shown_in[limit.name]]
         cells = _cells(connection, places, expected, Originals.of(original))
-        wrong = sum(rows for (own, *cell), rows in cells.items() if not limit.is_fine(own, cell))
-        yield Check(limit.promise, wrong == 0, f"{wrong:,} cells are {limit.fault}" if wrong else "every cell")
+        beyond[limit.promise] = sum(rows for (own, *cell), rows in cells.items() if not limit.is_fine(own, cell))
+    return beyond
+
+
+def limit_checks(request: Request, beyond: Mapping[str, int]) -> Iterator[Check]:
+    """No cell is coarser than the user allows; ``beyond`` has how many are, for each limit that was counted."""
+    levels = [(_at_most(name, level), "coarser") for name, level in request.at_most.items()]
+    for promise, fault in (*levels, *((_apart(name), "open to values of another set") for name in request.apart)):
+        wrong = beyond.get(promise)
+        finding = "this was not counted" if wrong is None else f"{wrong:,} cells are {fault}"
+        yield Check(promise, wrong == 0, "every cell" if wrong == 0 else finding)
+
+
+def _at_most(name: str, level: int) -> str:
+    return f"{name} at most at level {level}"
+
+
+def _apart(name: str) -> str:
+    return f"{name} apart"
 
 
 def _cells(connection: Any, places: Sequence[str], expected: Expected, original: Originals) -> Cells:

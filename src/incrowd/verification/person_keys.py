@@ -14,13 +14,14 @@ rows, but for a chance of one in 2**64.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from incrowd.verification.coded import CodedCells
+from incrowd.verification.column_rules import coarsened_rows
 from incrowd.verification.input_table import ColumnOrigin, understood
 from incrowd.verification.meaning import CellMeaning
 from incrowd.verification.opening import column, connect, register
@@ -72,6 +73,8 @@ class InputReader:
     meanings: dict[str, CellMeaning]
     salt: int
     owner: str | None = None  # rows without a value in this column are left out
+    coarsen: Mapping[str, str] = field(default_factory=dict)  # the rules by which columns are coarser
+    missing: tuple[str, ...] = ()  # words that mean a missing value
 
     def __call__(self, batches: Iterable[Any]) -> Fingerprint:
         """The fingerprint of all batches."""
@@ -79,7 +82,8 @@ class InputReader:
 
         total = Fingerprint()
         for raw in _together(batches):
-            meant = understood(raw, self.sources, self.meanings)
+            coarse = coarsened_rows(raw, [one.column.name for one in self.sources], self.coarsen, self.missing)
+            meant = understood(coarse, self.sources, self.meanings)
             if self.owner is not None:
                 coded = _coded(meant.column(self.owner))
                 meant = meant.filter(pa.array(coded.codes < len(coded.words)))

@@ -171,9 +171,6 @@ def test_a_folder_is_read_whole_for_it_and_what_does_not_fit_is_refused(patients
     for asked, said in (({"preset": "safe-harbor"}, "under a preset"), (coarsened, "with columns to coarsen")):
         with pytest.raises(ParameterError, match=f"A table {said} is worked on as a whole, which needs"):
             incrowd.release(tmp_path / "in", to=tmp_path / "out.parquet", run=Run(memory="4GB"), **asked, **ASKED)
-    for asked in ({"preset": "safe-harbor"}, {"reading": {"coarsen": {"born": "year"}}}):
-        with pytest.raises(ParameterError, match="on one machine"):
-            incrowd.release("people", run=Run(engine="spark"), **asked, **ASKED)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("out")] == []
 
 

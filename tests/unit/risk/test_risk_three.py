@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.risk.attackers import excess, excess_interval, inference, linkability, singling_out, wilson
+from incrowd.risk.attackers import excess, excess_interval, inference, linkability, paired, singling_out, wilson
 from incrowd.risk.classes import classes_of, coded, edges_of, numbers_of
 
 
@@ -72,10 +72,10 @@ def test_excess_has_the_sign_of_the_difference():
     assert excess(0.2, 0.5) == pytest.approx(-0.6)
     rng = np.random.default_rng(0)
     hits, control = (rng.random((2, 2000)) < [[0.6], [0.2]]).astype(float)
-    found = excess_interval(hits, control)
+    found = excess_interval(paired(hits, control))
     assert found.low < found.estimate < found.high
     assert found.low < 0.5 < found.high
-    assert found == excess_interval(hits, control)
+    assert found == excess_interval(paired(hits, control))
 
 
 def test_the_bootstrap_covers_as_often_as_it_says():
@@ -83,7 +83,7 @@ def test_the_bootstrap_covers_as_often_as_it_says():
     inside = 0
     for _ in range(200):
         hits, control = (rng.random((2, 300)) < [[0.5], [0.2]]).astype(float)
-        found = excess_interval(hits, control)
+        found = excess_interval(paired(hits, control))
         inside += found.low <= (0.5 - 0.2) / 0.8 <= found.high
     assert 180 <= inside <= 199
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from incrowd.verification.limits import ApartValues, limit_checks
+from incrowd.verification.limits import ApartValues, cells_beyond, limit_checks
 from incrowd.verification.opening import connect, register
 from incrowd.verification.request import Expected, Hint, InputFile, Original, Originals, Request
 from incrowd.vocabulary.forms import FileForm
@@ -57,7 +57,7 @@ def checked(own, shown, sizes, **asked):
     with connect() as connection:
         register(connection, pa.table({"job": shown}), "released")
         originals = Originals(len(own), sizes, piece, np.arange(len(own)))
-        return list(limit_checks(connection, request, {"job": ["job"]}, expected, originals))
+        return list(limit_checks(request, cells_beyond(connection, request, {"job": ["job"]}, expected, originals)))
 
 
 def test_all_pieces_are_counted():

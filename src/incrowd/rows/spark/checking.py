@@ -23,7 +23,7 @@ from incrowd.errors import OutputError
 from incrowd.rows.blocks.drafting import PERSON
 from incrowd.rows.spark.blocks import SparkBlocks
 from incrowd.rows.spark.drafting import BLOCK, KEY, Mixing, Pieces, left_out
-from incrowd.rows.spark.promise_checking import counted_values, further_checks, owned_rows
+from incrowd.rows.spark.promise_checking import class_sizes, counted_values, further_checks, owned_rows
 from incrowd.rows.spark.session import (
     EXACT,
     ONE_BLOCK_AT_A_TIME,
@@ -40,9 +40,10 @@ from incrowd.verification.beside import MOST_CELLS, unchanged_counts
 from incrowd.verification.class_sizes import k_check, sizes_of
 from incrowd.verification.comparison import PieceFindings
 from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
-from incrowd.verification.forbidden_cells import EVERYBODY, rare_cells, rare_values_check
+from incrowd.verification.forbidden_cells import EVERYBODY, PRESET, rare_cells, rare_values_check, safe_harbor_check
 from incrowd.verification.input_table import ColumnOrigin
-from incrowd.verification.judge import expected_columns, expected_of, people_of
+from incrowd.verification.judge import expected_columns, expected_of, names_shown, people_of
+from incrowd.verification.limits import cells_beyond, limit_checks
 from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.opening import connect, register
 from incrowd.verification.order import hidden_order_check, row_order_check, window
@@ -51,6 +52,7 @@ from incrowd.verification.request import Expected, Original, Request
 from incrowd.verification.unchanged_counts import UnchangedCounts
 from incrowd.verification.verdict import Check, ClassSizes, Verdict
 from incrowd.verification.written_bytes import bytes_check
+from incrowd.vocabulary.column_rules import NONE, YEAR, ZIP3, Coarsening
 from incrowd.vocabulary.forms import FileForm
 from incrowd.vocabulary.resources import Resources
 
@@ -75,6 +77,7 @@ _KINDS: dict[type[pl.DataType], str] = {
     pl.Decimal: "DECIMAL",
 }
 """What DuckDB calls the types of Spark's columns."""
+_COARSE = {YEAR: "BIGINT", ZIP3: "VARCHAR"}  # the types that rules make of them
 
 
 def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) -> Verdict:
@@ -91,13 +94,13 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     meanings = _meanings(request, table, blocks, held)
     everybody: Mapping[str, Any] = {}
     if request.rarest:
-        counts = counted_values(table, sources, meanings)
+        counts = counted_values(table, sources, meanings, request.input)
         everybody = {f"{EVERYBODY}_{at}": values for at, values in counts.items()}
-    files, findings = compared(
-        pieces, folder, partial(_compare, request, replace(expected, people=None), salt, everybody)
-    )
+    comparing = partial(_compare, request, sources, replace(expected, people=None), salt, everybody)
+    files, findings = compared(pieces, folder, comparing)
     dropped_owner = PERSON if request.persons is not None and request.persons.missing == "drop" else None
-    reader = InputReader(held, meanings, salt, dropped_owner)
+    file = request.input
+    reader = InputReader(held, meanings, salt, dropped_owner, coarsen=file.coarsen, missing=file.missing)
     read = summed_up(table, [one.column.name for one in held], reader)
     sizes, counted = _promises(request, table, pieces, folder, expected, meanings)
     without = 0 if sizes.persons is None else sizes.persons.without
@@ -117,10 +120,11 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
         Check("left out", gone - without == request.left_out, f"{gone:,} rows"),
         *(cells_check(name, cells.wrong[name], name in quasi, drawn=drawn) for name in expected.columns),
         _of_all(files),
-        *(_of_all(each) for each in zip(*(one.order for one in findings), strict=True)),
+        *(_of_all(each) for each in zip(*(one.checks for one in findings), strict=True)),
     ]
     if request.rarest:
         checks.append(rare_values_check(sum((Counter(one.rare) for one in findings), Counter()), request.rarest))
+    checks += limit_checks(request, _of_all_pieces([one.beyond for one in findings]))
     undone = None
     if rows * len(columns) <= MOST_CELLS:
         undone = looked_at_together(pieces, folder, partial(_unchanged, request, expected, sources))
@@ -170,7 +174,9 @@ def _meanings(
     meanings = {}
     for one in sources:
         name = one.column.name
-        meaning = CellMeaning(one.column.type, _KINDS.get(type(table.schema[name]), ""), request.input.missing)
+        rule = Coarsening.of(request.input.coarsen.get(name, NONE))
+        kind = _COARSE.get(rule.kind) or _KINDS.get(type(table.schema[name]), "")
+        meaning = CellMeaning(one.column.type, kind, request.input.missing)
         known = blocks.meanings.get(name)
         meanings[one.name] = meaning if known is None else decided(known.values.to_arrow(), meaning)
     return meanings
@@ -178,28 +184,38 @@ def _meanings(
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found in a piece: its cells, a sum over its input rows, what its order tells, cells that name few."""
+    """What was found in a piece of a release."""
 
     cells: PieceFindings
-    marks: Fingerprint
-    order: tuple[Check, ...]
-    rare: Mapping[str, int]
+    marks: Fingerprint  # a sum over its input rows
+    checks: tuple[Check, ...]  # what is true of it if it is true of all pieces
+    rare: Mapping[str, int]  # cells that name few people
+    beyond: Mapping[str, int]  # cells that are coarser than each limit allows
 
 
 def _compare(
-    request: Request, expected: Expected, salt: int, everybody: Mapping[str, Any], written: Any, original: Original
+    request: Request,
+    sources: Sequence[ColumnOrigin],
+    expected: Expected,
+    salt: int,
+    everybody: Mapping[str, Any],
+    written: Any,
+    original: Original,
 ) -> Findings:
     cells = compare_piece(written, expected, _without_persons(original))
     some = original.table.slice(*_span(window(written.num_rows)))
     hidden = [(name, some[name].combine_chunks()) for name in expected.quasi_identifiers]
-    order = row_order_check(original.origin, seeded=request.seeded), hidden_order_check(hidden)
+    checks = [row_order_check(original.origin, seeded=request.seeded), hidden_order_check(hidden)]
     rare: Mapping[str, int] = {}
-    if everybody:
+    beyond: Mapping[str, int] = {}
+    if everybody or request.at_most or request.apart or request.preset == PRESET:
         with connect(threads=1) as connection:
-            register(connection, written, "released")
+            register(connection, _decoded(written), "released")
             register(connection, original.table, "original")
-            rare = rare_cells(connection, request, expected, everybody)
-    return Findings(cells, _fingerprint(salt, original.table), order, rare)
+            rare = rare_cells(connection, request, expected, everybody) if everybody else rare
+            beyond = cells_beyond(connection, request, names_shown(sources), expected, original)
+            checks += [safe_harbor_check(connection, request, sources)] if request.preset == PRESET else []
+    return Findings(cells, _fingerprint(salt, original.table), tuple(checks), rare, beyond)
 
 
 def _unchanged(
@@ -230,29 +246,13 @@ def _of_all(checks: Sequence[Check]) -> Check:
     return next((check for check in checks if not check.passed), checks[0])
 
 
+def _of_all_pieces(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """The sums of counts that every piece has."""
+    return {name: sum(one[name] for one in counts) for name in (counts[0] if counts else ())}
+
+
 def _fingerprint(salt: int, rows: Any) -> Fingerprint:
     return fingerprint(rows, salt)
-
-
-def class_sizes(session: Any, folder: str, names: Sequence[str]) -> list[tuple[int, int]]:
-    """Sizes of classes of rows that are equal in some columns of the written files, and how many there are of each.
-
-    Nulls are equal to each other. Text is told apart byte by byte, whatever collation a session has.
-    """
-    from pyspark.sql import functions as sql
-
-    with errors_translated(), set_for_a_while(session, EXACT):
-        written = session.read.parquet(folder)
-        kinds = [field.dataType.typeName() for field in written.schema.fields]
-        place = {field.name: at for at, field in enumerate(written.schema.fields)}
-        plain = written.toDF(*(f"c{at}" for at in range(len(kinds))))
-        keys = [
-            sql.col(f"c{at}").cast("binary") if kinds[at] == "string" else sql.col(f"c{at}")
-            for at in (place[name] for name in names)
-        ]
-        sizes = plain.groupBy(*keys).agg(sql.count(sql.lit(1)).alias("size"))
-        bars = sizes.groupBy("size").agg(sql.count(sql.lit(1)).alias("classes")).collect()
-    return sorted((int(bar["size"]), int(bar["classes"])) for bar in bars)
 
 
 def written_columns(session: Any, folder: str) -> list[str]:

@@ -33,6 +33,8 @@ from incrowd.rows.blocks.drafting import Drafting, settle_blocks
 from incrowd.rows.blocks.population import LARGEST_SAMPLE, BlockedPopulation
 from incrowd.rows.spark.blocks import Meaning, SparkBlocks
 from incrowd.rows.spark.checking import checked
+from incrowd.rows.spark.coarsening import coarsened
+from incrowd.rows.spark.counting import RowCounts
 from incrowd.rows.spark.drafting import Pieces, deal
 from incrowd.rows.spark.session import (
     EXACT,
@@ -47,6 +49,7 @@ from incrowd.rows.spark.session import (
 from incrowd.rows.spark.store import BLOCK_ROWS, COLUMN, OWNER, PLAIN, ROWS, WORD, Gathered, Store, as_words, stored
 from incrowd.rows.spark.table import SparkTable, open_table
 from incrowd.rows.spark.writing import staged_folder, write_pieces
+from incrowd.tables.reading.coarsen import declared_by
 from incrowd.tables.reading.draft import Shared, draft_schema
 from incrowd.tables.reading.encode import settle
 from incrowd.tables.reading.frames import check_types
@@ -63,17 +66,19 @@ from incrowd.tables.reading.source import (
     without_markers,
 )
 from incrowd.tables.recipe import Recipe
+from incrowd.tables.recipe_checks import PresetDeeds
 from incrowd.tables.roles import settled_roles
 from incrowd.tables.streams.encode import typed_column
 from incrowd.tables.streams.gathering import GatheredColumn, growing, person_texts, plain_texts
 from incrowd.verification.request import Hint, Request
 from incrowd.verification.verdict import Verdict
+from incrowd.vocabulary.column_rules import coarsenings
 from incrowd.vocabulary.encoded_table import EncodedColumn, EncodedTable
 from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.randomness import Randomness
 from incrowd.vocabulary.requirement import subject_names, with_subjects
 from incrowd.vocabulary.resources import Clock
-from incrowd.vocabulary.schema import Schema
+from incrowd.vocabulary.schema import Column, Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +157,7 @@ class OnSpark:
     # table, schema, blocks, notices, origin: The table as Spark has it, its columns, its rows as codes, what should
     # be known, where it comes from
     table: SparkTable
+    read: SparkTable  # the same before columns were coarsened, which the verification reads
     schema: Schema
     blocks: SparkBlocks
     notices: tuple[Notice, ...]
@@ -159,6 +165,7 @@ class OnSpark:
     # folder, hidden: Where the release goes, and the private folder in which it is written first
     folder: str
     hidden: str
+    recipe: Recipe  # with what its preset says of the columns
     closing: ExitStack  # what is done when the rows are needed no more
     people: EncodedTable | None = None  # the population, which the driver reads
 
@@ -212,7 +219,12 @@ class WrittenFolder:
 
     def verify(self, request: Request, _progress: Callable[[int, int], None], /) -> Verdict:
         """The verdict, from what executors count in the written files and in the input."""
-        return checked(request, self.held.table, self.pieces, self.held.hidden)
+        return checked(request, self.held.read, self.pieces, self.held.hidden)
+
+    @property
+    def table(self) -> SparkTable:
+        """The written files as a table."""
+        return open_table(self.held.hidden, self.held.table.session)
 
     def loader(self, _path: Path | None, _place: int = 0, /) -> Callable[[], Any]:
         """What gives the published folder as a Spark frame."""
@@ -221,11 +233,18 @@ class WrittenFolder:
 
 @contextmanager
 def hold_on_spark(
-    source: Any, recipe: Recipe, clock: Clock, *, to: Path | None, master: str | None = None
+    source: Any,
+    recipe: Recipe,
+    clock: Clock,
+    *,
+    to: Path | None,
+    master: str | None = None,
+    preset: Callable[[pl.DataFrame], PresetDeeds] | None = None,
 ) -> Iterator[OnSpark]:
     """Read and encode a Spark frame, a table of Spark's catalog, or Parquet files that Spark can read.
 
-    Whatever Spark keeps of the rows is forgotten when the block ends; if it ends well, the release appears at ``to``.
+    ``preset``: what a preset does with the columns of a frame; an executor is asked. Whatever Spark keeps of the rows
+    is forgotten when the block ends; if it ends well, the release appears at ``to``.
     """
     session = source.sparkSession if is_spark_frame(source) else spark_session(master)
     folder = str(to or _own_folder(session))
@@ -235,6 +254,12 @@ def hold_on_spark(
         hidden = closing.enter_context(staged_folder(session, folder))
         with clock("reading"):
             table = open_table(str(source) if isinstance(source, Path) else source, session)
+            read, table, coarse = table, *coarsened(table, recipe.reading.get("coarsen"), markers)
+            if preset is not None:
+                deeds, kinds = _deeds(table, preset, markers)
+                table, more = coarsened(table, deeds.rules, markers, deeds.why)
+                recipe = replace(recipe, columns=deeds.columns, reading=deeds.reading(recipe.reading))
+                coarse = [*coarse, *kinds, *more]
             schema, notices = _roles(table, recipe, markers)
             schema = with_subjects(recipe.requirement, schema)
             names = tuple(dict.fromkeys([*schema.encoded, *subject_names(recipe.requirement, schema.target)]))
@@ -250,17 +275,40 @@ def hold_on_spark(
             schema, meanings, further = _meanings(store.gathered(), schema, recipe, table.schema, markers)
         blocks = SparkBlocks.of(store, meanings)
         origin = Origin("Spark", table.name, missing=markers)
+        reading = {"missing": markers, "coarsen": recipe.reading.get("coarsen")}
         yield OnSpark(
             table=table,
+            read=read,
             schema=schema,
             blocks=blocks,
-            notices=(*notices, *further),
+            notices=(*coarse, *notices, *further),
             origin=origin,
             folder=folder,
             hidden=hidden,
+            recipe=recipe,
             closing=closing,
-            people=read_population(recipe.population, recipe.requirement, schema, {"missing": markers}, recipe.persons),
+            people=read_population(recipe.population, recipe.requirement, schema, reading, recipe.persons),
         )
+
+
+def _deeds(
+    table: SparkTable, preset: Callable[[pl.DataFrame], PresetDeeds], markers: tuple[str, ...]
+) -> tuple[PresetDeeds, list[Notice]]:
+    """What a preset says of the columns, by all cells or those of a sample, and what should be known of it."""
+    counts, names = RowCounts.of(table, markers), check_types(dict(table.schema), 1).kept
+    deeds, rows = counts.seen(names, partial(_asked_clean, markers, preset))
+    notices = list(deeds.notices)
+    if rows < counts.rows:
+        message = (
+            f"the preset's kinds were looked for in {rows:,} rows drawn at random from {counts.rows:,}. A release that "
+            "shows one of safe-harbor's that has a form of its own elsewhere is refused."
+        )
+        notices.append(Notice("preset-of-a-sample", "", message))
+    return deeds, notices
+
+
+def _asked_clean(markers: Sequence[str], ask: Callable[[pl.DataFrame], Any], frame: pl.DataFrame) -> Any:
+    return ask(_clean(markers, frame))
 
 
 def _with_persons(
@@ -293,7 +341,8 @@ def _own_folder(session: Any) -> Path:
 def _roles(table: SparkTable, recipe: Recipe, markers: tuple[str, ...]) -> tuple[Schema, tuple[Notice, ...]]:
     """Every column with its role and a first type, and what should be known."""
     shape = check_types(dict(table.schema), 1)
-    drafted = table.on_a_sample(partial(_draft, recipe.target, markers, shape.kept))
+    declared = tuple(declared_by(coarsenings(recipe.reading.get("coarsen"))))
+    drafted = table.on_a_sample(partial(_draft, recipe.target, markers, shape.kept, declared))
 
     def repeats(names: Sequence[str]) -> dict[str, Shared]:
         return {name: Shared(*counts) for name, counts in table.uniqueness(names, spellings(markers)).items()}
@@ -312,9 +361,10 @@ def _meanings(
     """The schema with the types that distinct values have, what these become, and what should be known."""
     columns, meanings = {column.name: column for column in schema.columns}, {}
     notices: list[Notice] = []
+    areas = [column.name for column in declared_by(coarsenings(recipe.reading.get("coarsen")))]
     for name, values in gathered.items():
         known, column = _without_markers(values, markers), columns[name]
-        if "type" not in recipe.columns.get(name, {}):
+        if "type" not in recipe.columns.get(name, {}) and name not in areas:
             column = typed_column(column, known, native[name])
         settled = settle(known.tally, column, markers)
         places = known.places(settled)
@@ -337,8 +387,15 @@ def _clean(markers: Sequence[str], frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(without_markers(texts, spellings(markers)))
 
 
-def _draft(target: str | None, markers: tuple[str, ...], kept: tuple[str, ...], sample: pl.DataFrame) -> Schema:
-    return draft_schema(Source.of(sample.select(kept), Origin("parquet", missing=markers)), target=target)
+def _draft(
+    target: str | None,
+    markers: tuple[str, ...],
+    kept: tuple[str, ...],
+    declared: tuple[Column, ...],
+    sample: pl.DataFrame,
+) -> Schema:
+    source = Source.of(sample.select(kept), Origin("parquet", missing=markers))
+    return draft_schema(replace(source, declared=declared), target=target)
 
 
 def _without_markers(gathered: Gathered, markers: Sequence[str]) -> GatheredColumn:

@@ -21,18 +21,33 @@ from incrowd.rows.spark.drafting import Mixing, Pieces
 from incrowd.rows.spark.session import EXACT, errors_translated, mapped, set_for_a_while
 from incrowd.rows.spark.table import SparkTable
 from incrowd.verification.class_sizes import NEARLY, Promises, persons_check, sizes_of
+from incrowd.verification.column_rules import coarsened_rows
 from incrowd.verification.faithfulness import means_check
 from incrowd.verification.input_table import ColumnOrigin, understood
 from incrowd.verification.meaning import CellMeaning
 from incrowd.verification.opening import column, connect
 from incrowd.verification.person_keys import PersonKeys, PersonReader
 from incrowd.verification.population import population_checks
-from incrowd.verification.request import Expected
+from incrowd.verification.request import Expected, InputFile
 from incrowd.verification.requirements import recount_counted
 from incrowd.verification.verdict import Check, ClassSizes, PersonCounts
 from incrowd.vocabulary.persons import Persons
 
 MOST_COUNTS = 20_000_000  # of all classes together: half a gigabyte on the driver
+
+
+def class_sizes(session: Any, folder: str, names: Sequence[str]) -> list[tuple[int, int]]:
+    """Sizes of classes of rows that are equal in some columns of the written files, and how many there are of each.
+
+    Nulls are equal to each other.
+    """
+    from pyspark.sql import functions as sql
+
+    with errors_translated(), set_for_a_while(session, EXACT):
+        rows, _ = _keyed(session, folder, names)
+        sizes = rows.groupBy(*rows.columns).agg(sql.count(sql.lit(1)).alias("size"))
+        bars = sizes.groupBy("size").agg(sql.count(sql.lit(1)).alias("classes")).collect()
+    return sorted((int(bar["size"]), int(bar["classes"])) for bar in bars)
 
 
 def further_checks(session: Any, folder: str, expected: Expected) -> Iterator[Check]:
@@ -101,7 +116,7 @@ def _keyed(session: Any, folder: str, names: Sequence[str]) -> tuple[Any, list[A
 
 
 def counted_values(
-    table: SparkTable, sources: Sequence[ColumnOrigin], meanings: Mapping[str, CellMeaning]
+    table: SparkTable, sources: Sequence[ColumnOrigin], meanings: Mapping[str, CellMeaning], file: InputFile
 ) -> dict[str, Any]:
     """How many rows ``n`` of the input have each value of a quasi-identifier, by its place, as Spark reads them."""
     from pyspark.sql import functions as sql
@@ -112,7 +127,8 @@ def counted_values(
             cell = sql.col(table.at(one.column.name)).alias(column(0))
             with errors_translated():
                 raw = table.frame.groupBy(cell).agg(sql.count(sql.lit(1)).alias("n")).toArrow()
-            values = understood(raw, [one], meanings)
+            coarse = coarsened_rows(raw.select([0]), [one.column.name], file.coarsen, file.missing)
+            values = understood(coarse, [one], meanings)
             counted[column(place)] = values.rename_columns([column(place)]).append_column("n", raw.column("n"))
     return counted
 

@@ -316,13 +316,13 @@ class SparkTable:
 
         if not names:
             return {}
-        known = [self._known(name, missing) for name in names]
+        known = [self.known(name, missing) for name in names]
         counted = [count for column in known for count in (sql.count(column), sql.countDistinct(column))]
         with errors_translated():
             counts = self.frame.agg(*counted).collect()[0]
         return {name: (int(counts[2 * i]), int(counts[2 * i + 1])) for i, name in enumerate(names)}
 
-    def _known(self, name: str, missing: Sequence[str]) -> Any:
+    def known(self, name: str, missing: Sequence[str]) -> Any:
         """A column as Spark knows it, null where there is no value; text as bytes, whatever collation it has."""
         from pyspark.sql import functions as sql
 

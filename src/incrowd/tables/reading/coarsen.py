@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -42,24 +42,19 @@ def coarsened(source: Source, rules: Mapping[str, str] | None, why: Mapping[str,
     before = source.frame.select(list(known))
     for name, rule in known.items():
         after = coarser(before[name], rule, source.origin.missing)
-        bad = int((after.is_null() & _present(before[name], source.origin.missing)).sum())
-        if bad:
-            raise ValuesError(
-                f"Column {name!r}: {counted(bad, 'cell')} cannot be read as {_READS[rule.kind]}, which the rule {rule} "
-                "needs. Name the text that means missing, drop the column, or coarsen it by none."
-            )
+        changes = Changes.of(before[name], after, rule, source.origin.missing)
+        notices.append(rule_notice(name, rule, changes, (why or {}).get(name)))
         columns.append(after)
-        notices.append(_notice(before[name], after, rule, (why or {}).get(name)))
     return replace(
         source,
         frame=source.frame.with_columns(columns),
         notices=(*source.notices, *notices),
-        declared=(*(column for column in source.declared if column.name not in known), *_declared(known)),
+        declared=(*(column for column in source.declared if column.name not in known), *declared_by(known)),
         finer=before if source.finer is None else source.finer.hstack(before),
     )
 
 
-def _declared(rules: Mapping[str, Coarsening]) -> list[Column]:
+def declared_by(rules: Mapping[str, Coarsening]) -> list[Column]:
     """Areas are no numbers, even if all of them look like some."""
     return [Column(name, reason="areas of ZIP codes") for name, rule in rules.items() if rule.kind == ZIP3]
 
@@ -150,11 +145,33 @@ def _area(cells: pl.Series) -> pl.Expr:
     return pl.when(there).then(shown)
 
 
-def _notice(before: pl.Series, after: pl.Series, rule: Coarsening, why: str | None) -> Notice:
-    """What a rule did."""
-    cells = int((before.cast(pl.String) != after.cast(pl.String)).sum())
-    nowhere = int((after == NO_AREA).sum()) if rule.kind == ZIP3 else 0
-    more = f", {nowhere:,} of them to {NO_AREA}" if nowhere else ""
+@dataclass(frozen=True)
+class Changes:
+    """How many cells a rule changed, how many of them are of no area now, and how many it cannot read."""
+
+    cells: int = 0
+    nowhere: int = 0
+    unreadable: int = 0
+
+    @classmethod
+    def of(cls, before: pl.Series, after: pl.Series, rule: Coarsening, missing: Sequence[str]) -> Changes:
+        """What became of a column by a rule."""
+        cells = int((before.cast(pl.String) != after.cast(pl.String)).sum())
+        nowhere = int((after == NO_AREA).sum()) if rule.kind == ZIP3 else 0
+        return cls(cells, nowhere, int((after.is_null() & _present(before, missing)).sum()))
+
+    def __add__(self, other: Changes) -> Changes:
+        return Changes(self.cells + other.cells, self.nowhere + other.nowhere, self.unreadable + other.unreadable)
+
+
+def rule_notice(name: str, rule: Coarsening, changes: Changes, why: str | None) -> Notice:
+    """What a rule did to a column; raises if it cannot read some cells."""
+    if changes.unreadable:
+        raise ValuesError(
+            f"Column {name!r}: {counted(changes.unreadable, 'cell')} cannot be read as {_READS[rule.kind]}, which the "
+            f"rule {rule} needs. Name the text that means missing, drop the column, or coarsen it by none."
+        )
+    more = f", {changes.nowhere:,} of them to {NO_AREA}" if changes.nowhere else ""
     reason = f" ({why})" if why else ""
-    message = f"coarsened by the rule {rule}{reason}: {counted(cells, 'cell')} changed{more}."
-    return Notice("coarsened", before.name, message)
+    message = f"coarsened by the rule {rule}{reason}: {counted(changes.cells, 'cell')} changed{more}."
+    return Notice("coarsened", name, message)
