@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -28,7 +28,7 @@ from incrowd.verification.request import Expected, Original, Originals, Request
 from incrowd.verification.together import NUMBER, CodedTable, number_of_rows
 from incrowd.verification.unchanged import PAIR_TESTS, UnchangedColumn, count_unchanged
 from incrowd.verification.unchanged_counts import UnchangedCounts
-from incrowd.vocabulary.counts_text import HIDDEN, read_counts
+from incrowd.vocabulary.counts_text import HIDDEN, read_members
 from incrowd.vocabulary.hierarchy import Hierarchy
 from incrowd.vocabulary.released_value import day_number, parse_day, parse_interval, parse_number
 from incrowd.vocabulary.schema import KEYED, Role
@@ -97,12 +97,23 @@ def _means(plain: Sequence[int], allows: Sequence[Codes | range | None], values:
     return [label for label in plain if label not in single or differ[label]]
 
 
+class _Kept(dict[str, Any]):
+    """What texts are read as, each once: many cells name the same members."""
+
+    def __init__(self, read: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, text: str) -> Any:
+        self[text] = self._read(text)
+        return self[text]
+
+
 @dataclass(frozen=True, eq=False)
 class _Reader:
     own: Sequence[OwnValue]
     hierarchy: Hierarchy | None
     counts: bool
-    _read: dict[str, Codes | range | None] = field(default_factory=dict)
 
     @property
     def _first(self) -> OwnValue | None:
@@ -141,22 +152,38 @@ class _Reader:
 
     def _readings(self, text: str) -> Iterator[Codes | range]:
         """Everything a text can be, the most certain first; a value that reads like a set may be either."""
+        parts = text.split("|")
         if self.counts:
-            members = read_counts(text)
-            if members:
-                yield from self._together([value for value, _ in members])
-        parts = [part.replace("%7C", "|").replace("%25", "%") for part in text.split("|")]
-        single = self._alone(text)
-        several = next(self._together(parts), None) if len(parts) > 1 else None
+            yield from self._together(map(self._counted.__getitem__, parts))
+        single = self._alone[text]
+        several = next(self._together(map(self._in_set.__getitem__, parts)), None) if len(parts) > 1 else None
         if single is not None and several is not None:
             yield np.unique([*single, *several])
         yield from (one for one in (single, several) if one is not None)
 
-    def _alone(self, text: str) -> Codes | range | None:
-        """The first of what a text can be by itself; sets name the same members again and again."""
-        if text not in self._read:
-            self._read[text] = next(self._single(text), None)
-        return self._read[text]
+    @cached_property
+    def _alone(self) -> Mapping[str, Codes | range | None]:
+        """The first of what a text can be by itself."""
+        return _Kept(lambda text: next(self._single(text), None))
+
+    @cached_property
+    def _in_set(self) -> Mapping[str, Codes | slice | None]:
+        """The values of a member of a set."""
+        return _Kept(lambda part: _index(self._alone[part.replace("%7C", "|").replace("%25", "%")]))
+
+    @cached_property
+    def _counted(self) -> Mapping[str, Codes | slice | None]:
+        """The values of a member of counts."""
+        missing = slice(len(self.own), len(self.own) + 1)
+
+        def read(part: str) -> Codes | slice | None:
+            members = read_members(part)
+            if not members:
+                return None
+            [(value, _)] = members
+            return missing if value is None else _index(self._alone[value])
+
+        return _Kept(read)
 
     def _single(self, text: str) -> Iterator[Codes | range]:
         """A value, a group of the hierarchy, or an interval."""
@@ -168,15 +195,13 @@ class _Reader:
         if self.numbers is not None:
             yield from self._interval(text)
 
-    def _together(self, members: Sequence[str | None]) -> Iterator[Codes]:
-        """The values of all members, if every one can be read; None is the missing value."""
-        missing = range(len(self.own), len(self.own) + 1)
-        read = [missing if one is None else self._alone(one) for one in members]
+    def _together(self, members: Iterable[Codes | slice | None]) -> Iterator[Codes]:
+        """The values of all members, if every one could be read."""
         there = np.zeros(len(self.own) + 1, np.bool_)
-        for one in read:
+        for one in members:
             if one is None:
                 return
-            there[slice(one.start, one.stop) if isinstance(one, range) else one] = True
+            there[one] = True
         yield np.flatnonzero(there).astype(np.min_scalar_type(len(self.own)))  # large sets of many cells are kept
 
     @cached_property
@@ -373,3 +398,8 @@ def _paired(low: tuple[list[Any], Numbers], high: tuple[list[Any], Numbers]) -> 
     """Two ends as one cell."""
     keys, labels = np.unique(paired(low[1], high[1], len(high[0])), return_inverse=True)
     return [(low[0][key // len(high[0])], high[0][key % len(high[0])]) for key in keys.tolist()], labels
+
+
+def _index(places: Codes | range | None) -> Codes | slice | None:
+    """Places as an array takes them."""
+    return slice(places.start, places.stop) if isinstance(places, range) else places

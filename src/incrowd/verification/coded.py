@@ -6,7 +6,7 @@ A release shows few different cells, however many rows it has: what is to be kno
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from incrowd.verification.open_cells import Numbers, paired, tally
+from incrowd.verification.open_cells import Bools, Numbers, paired, tally
 from incrowd.verification.opening import column
 
 Codes = npt.NDArray[np.int64]
 _BATCH = 250_000  # rows that are held as texts
+_LARGEST = (1 << 63) - 1
 PLACE = "place"
 
 
@@ -127,11 +128,51 @@ def tally_pairs(ones: CodedCells, others: CodedCells) -> tuple[Codes, Codes, Cod
     return (*np.divmod(pairs, width), rows)
 
 
-def taken(words: Any, places: Codes) -> Any:
+def alike(columns: Iterable[tuple[Numbers, int]], rows: int) -> Codes:
+    """For each row the number of all that are equal to it in columns of codes, each below a width; few are different.
+
+    Numbers follow the first rows.
+
+    Examples
+    --------
+    >>> alike([(np.array([1, 0, 1, 1]), 2), (np.array([0, 0, 0, 1]), 2)], 4).tolist()
+    [0, 1, 0, 2]
+    """
+    import pyarrow as pa
+
+    numbers: Numbers = np.zeros(rows, np.int64)
+    different = 1
+    for codes, width in columns:
+        if different * width > _LARGEST:
+            cells = CodedCells.of(pa.array(numbers))
+            numbers, different = cells.codes, len(cells.words)
+        numbers, different = paired(numbers, codes, width), different * width
+    return CodedCells.of(pa.array(numbers)).codes.astype(np.int64)
+
+
+def first_rows(codes: Numbers) -> Codes:
+    """The first row of each code.
+
+    Examples
+    --------
+    >>> first_rows(np.array([1, 0, 1, 2])).tolist()
+    [1, 0, 3]
+    """
+    firsts = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
+    firsts[codes[::-1]] = np.arange(len(codes))[::-1]
+    return firsts
+
+
+def taken(words: Any, places: Numbers) -> Any:
     """The words at some places; behind the last one is none."""
     import pyarrow as pa
 
     return words.take(pa.array(places, mask=places == len(words)))
+
+
+def flags(answers: Any) -> Bools:
+    """Yes and no of PyArrow's as an array."""
+    return np.asarray(answers, np.bool_)
 
 
 def evaluated(connection: Any, words: Any, expression: str) -> Any:

@@ -178,7 +178,7 @@ class CellComparison:
             sets=sets,
             ends=ends,
             means=self._numbers.sums(with_means) if with_means else None,
-            counts=self._counts.piece(self._counted_numbers()) if self._counts else None,
+            counts=self._piece_of_counts(original) if self._counts else None,
         )
 
     def added(self, pieces: Iterable[PieceFindings]) -> AllFindings:
@@ -225,13 +225,15 @@ class CellComparison:
     def _is_number(self, name: str) -> bool:
         return self._own_types[name] not in ("VARCHAR", "BOOLEAN")
 
-    def _counted_numbers(self) -> dict[str, str | None]:
-        """How the own number of each column with counts is written in SQL, None for text."""
+    def _piece_of_counts(self, original: Original) -> PieceOfCounts:
+        assert self._counts is not None
         ats = {name: self._at(name) for name in self._counted}
-        return {
-            at: own_number(f"o.{at}", self._own_types[name]) if self._is_number(name) else None
-            for name, at in ats.items()
-        }
+        return self._counts.piece(
+            len(original.origin),
+            {self._at(name): self.shown[name] for name in self._quasi},
+            {at: original.cells(name) for name, at in ats.items()},
+            {at: own_number("t", self._own_types[name]) if self._is_number(name) else None for name, at in ats.items()},
+        )
 
     def _as_written(self, own: str) -> str:
         """SQL: how a value alone in a cell is written."""

@@ -11,7 +11,7 @@ combination of values may be named, or any such combination.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,46 +19,48 @@ import numpy as np
 import numpy.typing as npt
 
 from incrowd.errors import VerificationError
+from incrowd.verification.coded import CodedCells, first_rows, flags
 from incrowd.verification.column_rules import Hmac
+from incrowd.verification.open_cells import Bools, Codes, Numbers, compact, paired, tally
 from incrowd.verification.request import Drawn
 from incrowd.vocabulary.counts_text import HIDDEN
 
-Codes = npt.NDArray[np.int64]
+Columns = tuple[str, ...]
 _ROWS_AT_ONCE = 1 << 18  # so that the words of rows with some hundred attributes fit into memory
 
 
 def redraw(
     connection: Any,
     drawn: Drawn,
+    looks: Any,
     own: Mapping[Columns, Any],
     columns: Sequence[str],
+    numeric: Collection[str],
     joint: Mapping[Columns, Any],
 ) -> dict[Columns, Any]:
     """What each class must show: for each column, or columns counted together, ``look``, ``member`` and ``n``.
 
-    The connection has the table ``looks_of_all``: each look, its rows, and the cell of each of the ``columns``. ``own``
-    has, for each, how many rows (``n``) of a look have which ``member``; the ``name`` that seeds know it by, and its
-    ``place`` in the order of draws. ``joint`` has the names that combinations may have.
+    ``looks`` has the ``rows`` of each look, and the cell of each of the ``columns``. ``own`` has, for each of them, how
+    many rows (``n``) of a ``look``, known by its place, have which ``member``, and the ``name`` that seeds know it by;
+    of ``numeric`` columns members are bins. ``joint`` has the names that combinations may have.
     """
-    looks = _looks(connection, own, columns, joint)
-    attributes = [_Attribute.of(connection, number) for number in range(len(own))]
-    first = [list(columns).index(ats[0]) for ats in own]
-    parts: list[list[Codes]] = [[] for _ in attributes]
-    secret, sizes = _secret(drawn), looks["rows"].to_numpy()
+    import pyarrow as pa
+
+    sizes = looks["rows"].to_numpy()
+    attributes = {ats: _Attribute.of(connection, ats, looks, own[ats], numeric, joint.get(ats)) for ats in own}
+    texts = {at: text for ats, one in attributes.items() for at, text in zip(ats, one.texts, strict=True)}
+    messages = _messages([texts[at] for at in columns])
+    parts: dict[Columns, list[Any]] = {ats: [] for ats in own}
+    secret = _secret(drawn)
     for chunk in _chunks(sizes):
-        messages = looks["message"].slice(chunk.start, len(chunk)).to_pylist()
-        words = _words(secret, messages, sizes[chunk], len(columns))
+        words = _words(secret, messages[chunk.start : chunk.stop], sizes[chunk], len(columns))
         here = np.repeat(np.asarray(chunk), sizes[chunk])
-        for part, one, column in zip(parts, attributes, first, strict=True):
-            part.append(one.draw(here, words[:, column], sizes, drawn.rows))
-    return {
-        ats: one.counts(looks["look"], np.repeat(np.arange(len(sizes)), sizes), np.concatenate([*part, _NONE]))
-        for ats, one, part in zip(own, attributes, parts, strict=True)
-    }
+        for ats, one in attributes.items():
+            values = one.draw(here, words[:, list(columns).index(ats[0])], drawn.rows)
+            parts[ats].append(one.counts(here, values))
+    return {ats: pa.concat_tables(tables) for ats, tables in parts.items()}
 
 
-Columns = tuple[str, ...]
-_NONE = np.empty(0, np.int64)
 _HIDDEN, _UNNAMED = -1, -2
 
 
@@ -68,35 +70,6 @@ def _secret(drawn: Drawn) -> Hmac:
         return Hmac(bytes.fromhex(drawn.key.read_text(encoding="ascii").strip()))
     except (OSError, ValueError):
         raise VerificationError("The key of the drawn counts cannot be read. Nothing was published.") from None
-
-
-def _looks(connection: Any, own: Mapping[Columns, Any], columns: Sequence[str], joint: Mapping[Columns, Any]) -> Any:
-    """The looks in one order, with their rows, and what exact counts would show: the message that seeds them."""
-    joins, texts = [], dict[str, str]()
-    for number, (ats, members) in enumerate(own.items()):
-        if members["name"].null_count:
-            raise VerificationError("A number lies in none of the bins that were announced. Nothing was published.")
-        connection.register("own", members)
-        connection.register("named", joint.get(ats, members))
-        nothing = "|".join(HIDDEN for _ in ats)
-        connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE had_{number} AS SELECT look, name, member, place, unnamed, sum(n)::BIGINT "
-            f"AS n FROM (SELECT look, n, k.name IS NULL AS unnamed, CASE WHEN unnamed THEN '{nothing}' "
-            "ELSE own.name END AS name, CASE WHEN NOT unnamed THEN member END AS member, "
-            "CASE WHEN NOT unnamed THEN place END AS place "
-            "FROM own JOIN looks_of_all USING (look) LEFT JOIN (SELECT DISTINCT name FROM named) AS k "
-            f"ON k.name = own.name WHERE {ats[0]} IS DISTINCT FROM '{HIDDEN}') GROUP BY ALL"
-        )
-        exact = ", ".join(
-            f"string_agg(string_split(name, '|')[{nth}] || ':' || n, '|' ORDER BY unnamed, place) AS t_{at}"
-            for nth, at in enumerate(ats, 1)
-        )
-        joins.append(f"LEFT JOIN (SELECT look, {exact} FROM had_{number} GROUP BY look) USING (look)")
-        texts |= {at: f"coalesce(t_{at}, '{HIDDEN}')" for at in ats}
-    message = " || ".join(f"strlen({texts[at]}) || ':' || {texts[at]}" for at in columns)
-    return connection.sql(
-        f"SELECT look, rows, {message} AS message FROM looks_of_all {' '.join(joins)} ORDER BY look"
-    ).to_arrow_table()
 
 
 def _chunks(sizes: Codes) -> Iterator[range]:
@@ -109,10 +82,10 @@ def _chunks(sizes: Codes) -> Iterator[range]:
             start, rows = number, 0
 
 
-def _words(secret: Hmac, messages: Sequence[str], sizes: Codes, attributes: int) -> npt.NDArray[np.uint64]:
+def _words(secret: Hmac, messages: Sequence[bytes], sizes: Codes, attributes: int) -> npt.NDArray[np.uint64]:
     """A line of words for each row of the classes."""
     streams = (
-        hashlib.shake_256(secret.digest(message.encode())).digest(8 * attributes * size)
+        hashlib.shake_256(secret.digest(message)).digest(8 * attributes * size)
         for message, size in zip(messages, sizes.tolist(), strict=True)
     )
     return np.frombuffer(b"".join(streams), ">u8").astype(np.uint64).reshape(-1, attributes)
@@ -122,52 +95,110 @@ def _words(secret: Hmac, messages: Sequence[str], sizes: Codes, attributes: int)
 class _Attribute:
     """The values of one attribute, or of some that are counted together, as rows have them.
 
-    ``values`` has the value of each row, those of a look together and in order, those that hide it too, what may not be
-    named last; ``shares`` each value as often as 64ths of the rows that show it have it, rounded up.
+    ``members`` are in the order of draws. ``values`` has the value of each row, those of a look together and in order,
+    those that hide it too, what may not be named last; ``starts`` where the rows of each look begin, ``named`` how many
+    of them have a value that may be named. ``shares`` has each value as often as 64ths of the rows that show it have
+    it, rounded up. ``texts`` are what exact counts of each look would show.
     """
 
-    members: Sequence[str]
-    values: Codes
+    members: Any
+    values: Numbers
+    starts: Codes
+    named: Codes
     shares: Codes
+    texts: Sequence[Any]
 
     @classmethod
-    def of(cls, connection: Any, number: int) -> _Attribute:
-        known = connection.sql(
-            f"SELECT name, member FROM (SELECT DISTINCT name, member, place FROM had_{number} WHERE NOT unnamed) "
-            "ORDER BY place"
-        ).fetchall()
-        codes = {name: code for code, (name, _) in enumerate(known)}
-        rows = connection.sql(
-            f"SELECT name, unnamed, coalesce(n, l.rows) AS n FROM looks_of_all AS l LEFT JOIN had_{number} USING "
-            "(look) ORDER BY look, unnamed, place"
-        ).to_arrow_table()
-        places = np.array([_HIDDEN if name is None else codes.get(name, _UNNAMED) for name in rows["name"].to_pylist()])
-        values = np.repeat(places.astype(np.int64), rows["n"].to_numpy())
-        named = values[values >= 0]
-        sixty_fourths = (64 * np.bincount(named) + len(named) - 1) // max(1, len(named))
-        return cls([member for _, member in known], values, np.repeat(np.arange(len(sixty_fourths)), sixty_fourths))
+    def of(
+        cls, connection: Any, ats: Columns, looks: Any, own: Any, numeric: Collection[str], joint: Any
+    ) -> _Attribute:
+        """The column or columns ``ats``, of all looks."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
-    def draw(self, look: Codes, words: npt.NDArray[np.uint64], sizes: Codes, more: int) -> Codes:
+        if own["name"].null_count:
+            raise VerificationError("A number lies in none of the bins that were announced. Nothing was published.")
+        names, look, sizes = CodedCells.of(own["name"]), own["look"].to_numpy(), looks["rows"].to_numpy()
+        hides = flags(pc.fill_null(pc.equal(looks[ats[0]], HIDDEN), False))
+        places, unnamed = _places(connection, names.words, [at in numeric for at in ats], joint)
+        last = len(places)  # behind all names stands what may not be named, and behind that what is hidden
+        shown = ~hides[look]
+        codes = np.where(unnamed, last, places)[names.codes[shown]]
+        keys, entry = compact(
+            np.concatenate([paired(look[shown], codes, last + 2), np.flatnonzero(hides) * (last + 2) + last + 1])
+        )
+        n = np.bincount(entry, np.concatenate([own["n"].to_numpy()[shown], sizes[hides]])).astype(np.int64)
+        look, codes = np.divmod(keys, last + 2)
+        named = np.bincount(codes, n, last + 2)[:last].astype(np.int64)
+        sixty_fourths = -(-64 * named // max(1, int(named.sum())))
+        in_order, starts = np.argsort(places), np.searchsorted(look, np.arange(len(sizes) + 1))
+        return cls(
+            own["member"].take(first_rows(names.codes)[in_order]).combine_chunks(),
+            np.repeat(np.where(codes < last, codes, _UNNAMED + (codes > last)).astype(np.int32), n),
+            np.cumsum(sizes) - sizes,
+            np.bincount(look, n * (codes < last), len(sizes)).astype(np.int64),
+            np.repeat(np.arange(last), sixty_fourths),
+            [
+                pc.if_else(pa.array(hides), HIDDEN, text)
+                for text in _texts(ats, names.words.take(in_order), starts, codes, n)
+            ],
+        )
+
+    def draw(self, look: Codes, words: npt.NDArray[np.uint64], more: int) -> Numbers:
         """The value drawn in each row; none where it is hidden."""
-        starts, ends = np.cumsum(sizes) - sizes, np.cumsum(sizes)
-        before = np.concatenate([[0], np.cumsum(self.values >= 0)])
-        named = (before[ends] - before[starts])[look]
-        choice = words % (named + more).astype(np.uint64)
-        own = np.minimum(choice, np.maximum(named - 1, 0).astype(np.uint64)).astype(np.int64)
-        values: Codes = self.values[starts[look] + own]
-        others = (choice >= named.astype(np.uint64)) & (values != _HIDDEN)
-        turn = words[others] // (named[others] + more).astype(np.uint64)
+        named = self.named[look].astype(np.uint64)
+        rows = named + np.uint64(more)
+        choice = words % rows
+        own = np.minimum(choice, np.maximum(named, 1) - np.uint64(1)).astype(np.int64)
+        values: Numbers = self.values[self.starts[look] + own]
+        others = (choice >= named) & (values != _HIDDEN)
+        turn = words[others] // rows[others]
         values[others] = self.shares[(turn % np.uint64(max(1, len(self.shares)))).astype(np.int64)]
         return values
 
-    def counts(self, looks: Any, look: Codes, values: Codes) -> Any:
-        """How many rows of each look have drawn which member."""
+    def counts(self, look: Codes, values: Numbers) -> Any:
+        """How many rows of each look have drawn which member; the looks are neighbours."""
         import pyarrow as pa
 
-        width = max(1, len(self.members))
-        shown = values >= 0
-        cells, rows = np.unique(look[shown] * width + values[shown], return_counts=True)
-        members = pa.array(self.members, pa.string())
-        return pa.table(
-            {"look": looks.take(pa.array(cells // width)), "member": members.take(pa.array(cells % width)), "n": rows}
-        )
+        width, shown = max(1, len(self.members)), values >= 0
+        cells, rows = tally(paired(look[shown] - look[0], values[shown], width))
+        looks, members = np.divmod(cells, width)
+        return pa.table({"look": looks + look[0], "member": self.members.take(pa.array(members)), "n": rows})
+
+
+def _places(connection: Any, names: Any, numeric: Sequence[bool], joint: Any) -> tuple[Codes, Bools]:
+    """The place of each name in the order of draws, and whether it may not be named."""
+    import pyarrow as pa
+
+    connection.register("draw_names", pa.table({"nth": np.arange(len(names)), "name": names}))
+    connection.register("named", pa.table({"name": names}) if joint is None else joint)
+    order = []
+    for place, number in enumerate(numeric, 1):
+        part = f"string_split(name, '|')[{place}]"
+        order += [f"{part} = '?'", *([f"low_end({part})"] if number else []), part]
+    ordered = connection.sql(
+        f"SELECT nth, name NOT IN (SELECT name FROM named) AS unnamed FROM draw_names ORDER BY {', '.join(order)}"
+    ).to_arrow_table()
+    places = np.argsort(ordered["nth"].to_numpy())
+    return places, flags(ordered["unnamed"])[places]
+
+
+def _texts(ats: Columns, names: Any, starts: Codes, codes: Codes, n: Codes) -> Iterator[Any]:
+    """For each column what exact counts of each look would show, whose entries begin at ``starts``."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    entries, lists = pa.array(np.minimum(codes, len(names))), pc.split_pattern(names, "|")
+    for nth in range(len(ats)):
+        words = pa.concat_arrays([pc.list_element(lists, nth), pa.array([HIDDEN], names.type)])
+        members = pc.binary_join_element_wise(words.take(entries), pa.array(n).cast(names.type), ":")
+        yield pc.binary_join(pa.ListArray.from_arrays(pa.array(starts, pa.int32()), members), "|")
+
+
+def _messages(texts: Sequence[Any]) -> list[bytes]:
+    """What exact counts of each look would show: the message that seeds it, each text after its length."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    parts = [part for text in texts for part in (pc.binary_length(text).cast(text.type), ":", text)]
+    return list(pc.binary_join_element_wise(*parts, "").cast(pa.binary()).to_pylist())

@@ -14,11 +14,11 @@ from incrowd.verification.compared_values import own_number
 from incrowd.verification.comparison import MACROS as CELLS
 from incrowd.verification.input_table import ColumnOrigin, InputTable, all_rows
 from incrowd.verification.limits import PublicBins
-from incrowd.verification.opening import column, create_macros, register
+from incrowd.verification.opening import column, create_macros, register, text
 from incrowd.verification.owners import Owners
 from incrowd.verification.request import Drawn, Expected, Request
 from incrowd.verification.shown import MACROS as MEMBERS
-from incrowd.verification.shown import combined_sql, members_sql, shows_sql
+from incrowd.verification.shown import members_sql, shows_sql
 from incrowd.verification.verdict import Check
 
 Names = tuple[str, ...]
@@ -118,6 +118,31 @@ def _named(
     }
     counted = "sum(n)" if owners is None else "count(DISTINCT person)"
     return connection.sql(
-        f"SELECT name FROM ({combined_sql(kept, source, owns, dict(zip(ats, bins, strict=True)))}) "
+        f"SELECT name FROM ({_combined(kept, source, owns, dict(zip(ats, bins, strict=True)))}) "
         f"WHERE name IS NOT NULL GROUP BY name HAVING {counted} >= {int(people)}"
     ).to_arrow_table()
+
+
+def _combined(kept: str, source: str, owns: Mapping[str, str], bins: Mapping[str, Sequence[str] | None]) -> str:
+    """SQL: how many rows ``n`` have which combination of members, by what else is ``kept`` of them.
+
+    ``owns`` says for each column how its own value is written, numbers as numbers; ``bins`` has the names of the bins
+    of a number, None for text. A combination has the names of its members with bars between them, and none if a number
+    lies in none of the bins.
+    """
+    own = ", ".join(f"{value} AS own_{at}" for at, value in owns.items())
+    parts = [f"own AS (SELECT {kept}, {own}, count(*) AS n FROM {source} GROUP BY ALL)"]
+    joins, names = "", list[str]()
+    for at in owns:
+        told, name = bins[at], f"member_of(own_{at})"
+        if told is not None:
+            members = ", ".join(f"({text(one)})" for one in told)
+            parts.append(
+                f"bins_{at} AS (SELECT own_{at}, member FROM (SELECT DISTINCT own_{at} FROM own) JOIN "
+                f"(VALUES {members}) AS b(member) ON own_{at} > low_end(member) AND own_{at} <= high_end(member))"
+            )
+            joins += f" LEFT JOIN bins_{at} USING (own_{at})"
+            name = f"CASE WHEN own_{at} IS NULL THEN '?' ELSE bins_{at}.member END"
+        names.append(name)
+    name = " || '|' || ".join(names)
+    return f"WITH {', '.join(parts)} SELECT {kept}, {name} AS name, sum(n)::BIGINT AS n FROM own{joins} GROUP BY ALL"

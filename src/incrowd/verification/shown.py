@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from incrowd.verification.coded import CodedCells, shown_batches
+from incrowd.verification.coded import CodedCells, alike, ask, first_rows, flags, shown_batches, taken
+from incrowd.verification.compared_values import is_one_order
 from incrowd.verification.drawn import redraw
+from incrowd.verification.open_cells import Numbers
 from incrowd.verification.opening import create_macros, text
 from incrowd.verification.request import Drawn
 from incrowd.vocabulary.counts_text import HIDDEN
@@ -65,16 +66,12 @@ def count_forms(cells: CodedCells, counted: bool) -> dict[str, int]:
     rows = np.bincount(cells.codes, minlength=len(cells.words) + 1)
     nothing, rows = int(rows[-1]), rows[:-1]
     if counted:
-        hidden = _flags(pc.equal(cells.words, HIDDEN))
+        hidden = flags(pc.equal(cells.words, HIDDEN))
         return {EMPTY: nothing + int(rows[hidden].sum()), "counts": int(rows[~hidden].sum())}
-    interval = _flags(pc.match_substring_regex(cells.words, _INTERVAL))
-    several = _flags(pc.match_substring(cells.words, "|")) & ~interval
+    interval = flags(pc.match_substring_regex(cells.words, _INTERVAL))
+    several = flags(pc.match_substring(cells.words, "|")) & ~interval
     single = int(rows[~interval & ~several].sum())
     return {EMPTY: nothing, "single": single, "set": int(rows[several].sum()), "interval": int(rows[interval].sum())}
-
-
-def _flags(answers: Any) -> npt.NDArray[np.bool_]:
-    return np.asarray(answers.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def add_forms(parts: Iterable[Mapping[str, Mapping[str, int]]], names: Sequence[str]) -> Forms:
@@ -99,7 +96,6 @@ MACROS = (
         THEN '%' || lpad(upper(to_hex(ascii(t))), 2, '0') || substr(bare(t), 2) ELSE bare(t) END""",
     "name_in(part) AS regexp_extract(part, '^([^:]*):([1-9][0-9]{0,17})$', 1)",
     "rows_in(part) AS TRY_CAST(regexp_extract(part, '^([^:]*):([1-9][0-9]{0,17})$', 2) AS BIGINT)",
-    "draw_order(name, low) AS {'missing': name = '?', 'low': low::DOUBLE, 'name': name}",
 )
 
 
@@ -123,42 +119,13 @@ def shows_sql(ats: Columns) -> str:
     return f"({' OR '.join(f'{at} IS DISTINCT FROM {text(HIDDEN)}' for at in ats)})"
 
 
-def combined_sql(kept: str, source: str, owns: Mapping[str, str], bins: Mapping[str, Sequence[str] | None]) -> str:
-    """SQL: how many rows ``n`` have which combination of members, by what else is ``kept`` of them.
-
-    ``owns`` says for each column how its own value is written, numbers as numbers; ``bins`` has the names of the bins
-    of a number, None for text. A combination has the names of its members with bars between them, and their places in
-    the order of draws; neither if a number lies in none of the bins.
-    """
-    own = ", ".join(f"{value} AS own_{at}" for at, value in owns.items())
-    parts = [f"own AS (SELECT {kept}, {own}, count(*) AS n FROM {source} GROUP BY ALL)"]
-    joins, names, places = "", list[str](), list[str]()
-    for at in owns:
-        own_bins, name, low = bins[at], f"member_of(own_{at})", "NULL"
-        if own_bins is not None:
-            members = ", ".join(f"({text(one)})" for one in own_bins)
-            parts.append(
-                f"bins_{at} AS (SELECT own_{at}, member, low_end(member) AS low FROM "
-                f"(SELECT DISTINCT own_{at} FROM own) JOIN (VALUES {members}) AS b(member) "
-                f"ON own_{at} > low_end(member) AND own_{at} <= high_end(member))"
-            )
-            joins += f" LEFT JOIN bins_{at} USING (own_{at})"
-            name, low = f"CASE WHEN own_{at} IS NULL THEN '?' ELSE bins_{at}.member END", f"bins_{at}.low"
-        names.append(name)
-        places.append(f"draw_order({name}, {low})")
-    joined = " || '|' || ".join(names)
-    return (
-        f"WITH {', '.join(parts)} SELECT {kept}, {joined} AS member, {joined} AS name, [{', '.join(places)}] AS place, "
-        f"sum(n)::BIGINT AS n FROM own{joins} GROUP BY ALL"
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class PieceOfCounts:
     """What a piece of a release adds: its looks with their texts and rows, and for each column whose rows have what.
 
-    ``looks`` is a PyArrow table (look, rows, a text for each column), ``own`` has one for each column, or for columns
-    that are counted together: look, member, n. ``numeric`` are those of the columns that count numbers, in bins.
+    ``looks`` is a PyArrow table (mark, rows, a text for each column), ``own`` has one for each column, or for columns
+    that are counted together: the place of the look, member, name, n. ``numeric`` are those of the columns that count
+    numbers, in bins.
     """
 
     looks: Any
@@ -204,22 +171,39 @@ class CountsComparison:
         self._member = "member_of(escaped(own))" if escaped else "member_of(own)"
         create_macros(connection, MACROS)
 
-    def piece(self, numbers: Mapping[str, str | None]) -> PieceOfCounts:
-        """What this piece adds; ``numbers`` has for each column how its own number is written in SQL, None for text."""
+    def piece(
+        self,
+        rows: int,
+        shown: Mapping[str, CodedCells],
+        own: Mapping[str, CodedCells],
+        numbers: Mapping[str, str | None],
+    ) -> PieceOfCounts:
+        """What this piece of so many rows adds.
+
+        ``shown`` are the cells of the keys, ``own`` the own values beside those that hold counts; ``numbers`` has for
+        each of these how a value ``t`` is written as a number in SQL, None for text.
+        """
+        import pyarrow as pa
+
+        look = alike([(cells.codes, len(cells.words) + 1) for cells in shown.values()], rows)
+        firsts = first_rows(look)
+        texts = {at: taken(cells.words, cells.codes[firsts]) for at, cells in shown.items()}
+        self._connection.register("shown_texts", pa.table({**texts, "rows": np.bincount(look, minlength=len(firsts))}))
         parts = (f"coalesce(length({key}::VARCHAR) || ':' || {key}::VARCHAR, '-')" for key in self._keys)
-        self._run(
-            f"CREATE OR REPLACE TEMP TABLE looked AS SELECT md5(concat({', '.join(parts)})) AS look FROM released"
-        )
-        texts = "".join(f", any_value(r.{at}::VARCHAR) AS {at}" for at in self._counted)
+        counted = "".join(f", {at}::VARCHAR AS {at}" for at in self._counted)
         looks = self._table(
-            f"SELECT look, count(*) AS rows{texts} FROM looked POSITIONAL JOIN released AS r GROUP BY look"
+            f"SELECT md5(concat({', '.join(parts)})) AS mark, rows::BIGINT AS rows{counted} FROM shown_texts"
         )
         self._connection.register("looks", looks)
-        own = {
-            ats: self._own(ats[0], numbers[ats[0]]) if len(ats) == 1 else self._own_together(ats, numbers)
-            for ats in self._parts
-        }
-        return PieceOfCounts(looks, own, frozenset(at for at in self._counted if numbers[at] is not None))
+        for at in self._counted:
+            self._name(at, own[at], numbers[at])
+        codes = {at: pa.array(own[at].codes) for at in self._counted}
+        self._connection.register("coded_rows", pa.table({"look": look, **codes}))
+        return PieceOfCounts(
+            looks,
+            {ats: self._own(ats) for ats in self._parts},
+            frozenset(at for at in self._counted if numbers[at] is not None),
+        )
 
     def added(self, pieces: Iterable[PieceOfCounts]) -> dict[str, int]:
         """In how many rows the counts of each column are wrong."""
@@ -228,48 +212,55 @@ class CountsComparison:
         parts = list(pieces)
         if not parts:
             return dict.fromkeys(self._counted, 0)
-        self._connection.register("parts", pa.concat_tables([one.looks for one in parts]))
-        texts = "".join(f", any_value({at}) AS {at}" for at in self._counted)
-        self._run(
-            "CREATE OR REPLACE TEMP TABLE looks_of_all AS "
-            f"SELECT look, sum(rows)::BIGINT AS rows{texts} FROM parts GROUP BY look"
-        )
+        every = pa.concat_tables([one.looks for one in parts])
+        marks = CodedCells.of(every["mark"])
+        starts = np.cumsum([0, *(len(one.looks) for one in parts)])
+        looks = every.take(pa.array(first_rows(marks.codes))).drop_columns(["mark", "rows"])
+        rows = np.bincount(marks.codes, every["rows"].to_numpy(), len(marks.words)).astype(np.int64)
+        looks = looks.append_column("look", pa.array(np.arange(len(rows)))).append_column("rows", pa.array(rows))
+        self._connection.register("looks_of_all", looks)
+        own = {
+            ats: pa.concat_tables(
+                [_numbered(one.own[ats], marks.codes[start:]) for one, start in zip(parts, starts, strict=False)]
+            )
+            for ats in self._parts
+        }
         numeric = frozenset[str]().union(*(one.numeric for one in parts))
-        own = {ats: pa.concat_tables([one.own[ats] for one in parts]) for ats in self._parts}
         if self._drawn is not None:
-            own = redraw(self._connection, self._drawn, own, self._counted, self._joint)
+            own = redraw(self._connection, self._drawn, looks, own, self._counted, numeric, self._joint)
         wrong = {at: rows for ats in self._parts for rows in (self._wrong(ats, own[ats]),) for at in ats}
         return {at: wrong[at] + (self._wrong_bins(at) if at in numeric else 0) for at in self._counted}
 
-    def _own(self, at: str, number: str | None) -> Any:
-        """How many rows of each look have which member; a number outside of all bins has none.
+    def _name(self, at: str, own: CodedCells, number: str | None) -> None:
+        """The table of the members that own values are; a number outside of all bins is none.
 
-        A member has a name that does not depend on how the file is written, and a place in the order of draws.
+        A member has a name that does not depend on how the file is written.
         """
-        pairs = "looked POSITIONAL JOIN original AS o"
-        if number is None:
-            return self._table(
-                f"SELECT look, {self._member} AS member, member_of(own) AS name, "
-                "[draw_order(member_of(own), NULL)] AS place, n "
-                f"FROM (SELECT look, o.{at}::VARCHAR AS own, count(*) AS n FROM {pairs} GROUP BY ALL)"
-            )
-        self._run(
-            f"CREATE OR REPLACE TEMP TABLE numbers AS SELECT look, {number} AS own, count(*) AS n FROM {pairs} "
-            "GROUP BY ALL"
-        )
-        return self._table(
-            f"WITH bins AS ({self._bins('looks', at)}), places AS (SELECT DISTINCT own, member FROM numbers JOIN "
-            "bins ON own > low AND (own < high OR (own = high AND ends_with(member, ']')))) "
-            "SELECT look, member, member AS name, [draw_order(member, low)] AS place, sum(n)::BIGINT AS n FROM (SELECT "
-            "look, n, CASE WHEN own IS NULL THEN '?' ELSE p.member END AS member, low_end(p.member) AS low "
-            "FROM numbers LEFT JOIN places AS p USING (own)) GROUP BY ALL"
-        )
+        import pyarrow as pa
 
-    def _own_together(self, ats: Columns, numbers: Mapping[str, str | None]) -> Any:
-        """The same of columns that are counted together."""
-        owns = {at: numbers[at] or f"o.{at}::VARCHAR" for at in ats}
-        bins = {at: self._told_bins.get(at) if numbers[at] else None for at in ats}
-        return self._table(combined_sql("look", "looked POSITIONAL JOIN original AS o", owns, bins))
+        places = np.arange(len(own.words) + 1)
+        self._connection.register("words", pa.table({"place": places, "t": taken(own.words, places)}))
+        query = (
+            f"SELECT place, {self._member} AS member, member_of(own) AS name "
+            "FROM (SELECT place, t::VARCHAR AS own FROM words)"
+        )
+        if number is not None:
+            query = (
+                f"WITH bins AS ({self._bins('looks', at)}), numbers AS (SELECT place, {number} AS own FROM words) "
+                "SELECT place, CASE WHEN own IS NULL THEN '?' ELSE bin END AS member, member AS name FROM numbers LEFT "
+                "JOIN (SELECT member AS bin, low, high FROM bins) ON own > low AND (own < high OR (own = high AND "
+                "ends_with(bin, ']')))"
+            )
+        self._run(f"CREATE OR REPLACE TEMP TABLE named_{at} AS {query}")
+
+    def _own(self, ats: Columns) -> Any:
+        """How many rows of each look have which member, or members of columns that are counted together."""
+        names = {kind: " || '|' || ".join(f"named_{at}.{kind}" for at in ats) for kind in ("member", "name")}
+        joins = " ".join(f"JOIN named_{at} ON named_{at}.place = rows.{at}" for at in ats)
+        return self._table(
+            f"SELECT look, {names['member']} AS member, {names['name']} AS name, sum(n)::BIGINT AS n FROM "
+            f"(SELECT look, {', '.join(ats)}, count(*) AS n FROM coded_rows GROUP BY ALL) AS rows {joins} GROUP BY ALL"
+        )
 
     def _wrong(self, ats: Columns, own: Any) -> int:
         self._connection.register("own", own)
@@ -288,26 +279,23 @@ class CountsComparison:
         )
 
     def _contradictions(self, ats: Columns) -> int:
-        """Pairs of members that stand in one order here and in the other there; the missing one is the last.
+        """Whether members stand in one order here and in another there; and before which the missing one stands.
 
         An order that is not the same everywhere may be that of rows.
         """
-        return self._ask(
-            f"{self._pairs(ats)} SELECT count(*) FROM pairs AS x LEFT JOIN pairs AS y ON x.a = y.b AND x.b = y.a "
-            "WHERE y.a IS NOT NULL OR x.a = '?'"
-        )
+        neighbours = ask(self._connection, self._neighbours(ats))
+        return len([first for first, _ in neighbours if first == "?"]) + (not is_one_order(neighbours))
 
-    def _pairs(self, ats: Columns) -> str:
-        """Members of which one stands before the other in some cell, as the beginning of SQL."""
+    def _neighbours(self, ats: Columns) -> str:
+        """SQL: the members ``a`` and ``b`` that stand beside each other in some cell, ``a`` first."""
+        names = f"list_transform({members_sql(ats)}, lambda part: name_in(part))"
         return (
-            f"WITH lists AS (SELECT list_transform({members_sql(ats)}, lambda part: name_in(part)) AS names "
-            "FROM looks_of_all GROUP BY names), "
-            "placed AS (SELECT names, unnest(names) AS b, generate_subscripts(names, 1) AS place FROM lists), "
-            "pairs AS (SELECT DISTINCT unnest(names[:place - 1]) AS a, b FROM placed)"
+            f"SELECT DISTINCT unnest(names[:-2]) AS a, unnest(names[2:]) AS b FROM (SELECT {names} AS names "
+            "FROM looks_of_all)"
         )
 
     def _wrong_bins(self, at: str) -> int:
-        """Bins that are none, or begin before another ends; and pairs of bins that do not stand in their order."""
+        """Bins that are none, or begin before another ends; and neighbours that do not stand in their order."""
         broken = self._ask(
             f"WITH bins AS ({self._bins('looks_of_all', at)}), "
             "neighbours AS (SELECT *, lag(high) OVER (ORDER BY low) AS below FROM bins) "
@@ -315,7 +303,7 @@ class CountsComparison:
         )
         if (at,) not in self._parts:  # then combinations stand in one order
             return broken
-        return broken + self._ask(f"{self._pairs((at,))} SELECT count(*) FROM pairs WHERE low_end(a) > low_end(b)")
+        return broken + self._ask(f"SELECT count(*) FROM ({self._neighbours((at,))}) WHERE low_end(a) > low_end(b)")
 
     def _bins(self, looks: str, at: str) -> str:
         """The bins that some cell names, as SQL; all there are, if they are known."""
@@ -337,3 +325,10 @@ class CountsComparison:
     def _ask(self, query: str) -> int:
         [(number,)] = self._connection.execute(query).fetchall()
         return int(number)
+
+
+def _numbered(own: Any, looks: Numbers) -> Any:
+    """What rows of a piece have, their looks by the numbers that they have in the whole release."""
+    import pyarrow as pa
+
+    return own.set_column(0, "look", pa.array(looks[own["look"].to_numpy()], pa.int64()))

@@ -17,9 +17,9 @@ from math import comb
 import numpy as np
 
 from incrowd.verification.alone import SETS_AT_MOST, count_alone
+from incrowd.verification.coded import alike
 from incrowd.verification.give_back import CHUNK, RARER, Crowd, GiveBackRules, ManyColumns, joined, rules_of
 from incrowd.verification.open_cells import (
-    LONGEST_LIST,
     Bools,
     Codes,
     Numbers,
@@ -360,14 +360,8 @@ class Counting:
         return [self._alike(one.names) for one in self.known]
 
     def _alike(self, names: Collection[str]) -> Codes:
-        classes, width = np.zeros(self.rows, np.int64), 1
-        for column in self.quasi_identifiers:
-            if column.name in names:
-                if width * len(column.allows) > LONGEST_LIST:
-                    classes = compact(classes)[1]
-                    width = int(classes.max(initial=0)) + 1
-                classes, width = paired(classes, column.labels, len(column.allows)), width * len(column.allows)
-        return compact(classes)[1]
+        columns = [(one.labels, len(one.allows)) for one in self.quasi_identifiers if one.name in names]
+        return alike(columns, self.rows)
 
     def _classes(self, narrow: Sequence[Numbers], back: Sequence[Bools]) -> tuple[tuple[SetCounts, ...], int]:
         """The classes that are left, for each set that is known together; people below k in any of them."""
