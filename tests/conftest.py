@@ -8,6 +8,8 @@ Invented tables are regular: their columns tell each other, so most releases of 
 
 Tests of other things therefore publish despite unchanged columns. What is about unchanged columns, every page of the
 documentation, the demo, the planted faults and every command that is run as a process keep the refusal.
+
+Blend asks a forest on small tables, and that takes a second. Tests of other things let it ask one of few trees.
 """
 
 import gc
@@ -22,10 +24,13 @@ from support.examples import PROFILES, drawn
 gc.disable()  # until all tests are collected: what is imported stays
 one_database.share()  # before the program's other modules are imported
 
+import incrowd.methods.blending.guide  # noqa: E402
 import incrowd.releases.pipeline  # noqa: E402
 
 REFUSAL = incrowd.releases.pipeline.refusal
 STRICT = ("unchanged", "tests/faults/", "tests/house/", "tests/unit/demo/", "test_judge", "test_trust_options")
+TREES, FEW_TREES = incrowd.methods.blending.guide.TREES, 30
+WHOLE_FORESTS = ("blend", "tests/golden/", "tests/house/")
 
 for profile in PROFILES:
     settings.register_profile(profile, deadline=None, print_blob=True, max_examples=100)
@@ -74,6 +79,8 @@ def leave_cases_to_the_slow(items):
 def pytest_runtest_setup(item):
     strict = any(word in item.nodeid for word in STRICT)
     incrowd.releases.pipeline.refusal = REFUSAL if strict else publish_despite
+    whole = any(word in item.path.as_posix() for word in WHOLE_FORESTS)
+    incrowd.methods.blending.guide.TREES = TREES if whole else FEW_TREES
 
 
 def publish_despite(counts, *, despite=False, alone_at_most=None):

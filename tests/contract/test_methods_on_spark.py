@@ -26,7 +26,7 @@ from incrowd.testing.tables import AWKWARD, BlockedEngine
 from incrowd.vocabulary.randomness import SeededRandomness, seeded_key
 from incrowd.vocabulary.resources import Clock
 from support.engines import SparkEngine
-from support.spark_session import local_session, spark_release
+from support.spark_session import PLAIN_PLANS, local_session, spark_release
 
 pytestmark = pytest.mark.slow  # a session of Spark costs more than hundreds of other tests
 
@@ -65,7 +65,7 @@ def people():
 
 @pytest.fixture(scope="module")
 def spark():
-    return local_session()
+    return local_session(**PLAIN_PLANS)
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from incrowd.vocabulary.persons import Persons
 from incrowd.vocabulary.randomness import SeededRandomness
 from incrowd.vocabulary.schema import Column, ColumnType, Role, Schema
 from support.engines import SparkEngine
-from support.spark_session import local_session
+from support.spark_session import PLAIN_PLANS, local_session
 
 pytestmark = pytest.mark.slow  # a session of Spark costs more than hundreds of other tests
 
@@ -36,7 +36,7 @@ ASKED = {"quasi_identifiers": QUASI_IDENTIFIERS, "target": "ill", "private": ["l
 
 @pytest.fixture(scope="module")
 def session():
-    found = local_session()
+    found = local_session(**PLAIN_PLANS)
     yield found
     found.stop()
 
@@ -72,49 +72,55 @@ def fewest_persons(released, table):
     return classes.agg(pl.col("patient").n_unique())["patient"].min()
 
 
-@pytest.mark.parametrize("method", ["mondrian", "infogain-mondrian", "kactus", "kactus-plus", "tdr", "iack", "blend"])
-def test_every_class_has_rows_of_k_persons(session, tmp_path, method):
-    table = visits()
-    made = on_spark(session, table, tmp_path, method=method)
+ALIKE = pl.Series("patient", [f"{'p' if line % 9 else 'P'}{line % 50}" for line in range(ROWS)])
+HALF = pl.Series("patient", ["heavy" if line % 2 else f"p{line}" for line in range(ROWS)])
+MISSING = ["?" if line % 16 == 0 else None if line % 8 == 0 else f"p{line % 60}" for line in range(ROWS)]
+NUMBERS = visits()["patient"].str.slice(1)
+
+
+@pytest.mark.parametrize(
+    ("method", "patient", "asked", "persons"),
+    [
+        ("mondrian", visits()["patient"], {}, visits()["patient"]),
+        ("infogain-mondrian", NUMBERS.cast(pl.Int64), {}, NUMBERS),
+        ("kactus", NUMBERS.cast(pl.Float64), {}, NUMBERS),
+        ("kactus-plus", HALF, {}, HALF),
+        ("tdr", ALIKE, {"person_ids": "exact"}, ALIKE),
+        ("iack", ALIKE, {"person_ids": "normalised"}, ALIKE.str.to_lowercase()),
+        ("blend", pl.Series(MISSING), {"missing_persons": "together"}, pl.Series(MISSING).replace("?", None)),
+    ],
+    ids=["texts", "whole numbers", "numbers", "half of the rows", "exact", "normalised", "together"],
+)
+def test_every_class_has_rows_of_k_persons(session, tmp_path, method, patient, asked, persons):
+    """Every method, and every way to tell persons: told apart and counted as the column means it."""
+    table = visits(patient=patient)
+    made = on_spark(session, table, tmp_path, method=method, **asked)
     read_back = pl.read_parquet(tmp_path / "out" / "*.parquet")
     assert "patient" not in read_back.columns
-    assert fewest_persons(read_back, table) == made.verdict.sizes.persons.smallest >= K
-    assert made.verdict.sizes.persons.persons == table["patient"].n_unique()
-    assert made.verdict.unchanged is not None
-
-
-@pytest.mark.parametrize("ids", [None, "exact", "normalised"])
-def test_persons_that_look_alike(session, tmp_path, ids):
-    table = visits(patient=pl.Series([f"{'p' if line % 9 else 'P'}{line % 50}" for line in range(ROWS)]))
-    asked = {"method": "mondrian"} if ids is None else {"method": "mondrian", "person_ids": ids}
-    if ids is None:
-        with pytest.raises(SchemaError, match="differ from another only in case"):
-            on_spark(session, table, tmp_path, **asked)
-        return
-    made = on_spark(session, table, tmp_path, **asked)
-    persons = table["patient"].str.to_lowercase() if ids == "normalised" else table["patient"]
+    counted = table.with_columns(persons.alias("patient"))
+    assert fewest_persons(read_back, counted) == made.verdict.sizes.persons.smallest >= K
     assert made.verdict.sizes.persons.persons == persons.n_unique()
+    assert made.verdict.sizes.rows == ROWS
+    assert made.verdict.unchanged is not None
+    told = "one person has 50 % of all rows." in [notice.message for notice in made.report.notices]
+    assert told is (patient is HALF)
 
 
-@pytest.mark.parametrize("missing", [None, "together", "drop"])
-def test_rows_without_a_person(session, tmp_path, missing):
-    gone = pl.when(pl.col("line") % 16 == 0).then(pl.lit(" ?")).otherwise(None)  # a word for missing is one
-    table = visits().with_columns(
-        pl.when(pl.col("line") % 8 == 0).then(gone).otherwise(pl.col("patient")).alias("patient")
-    )
-    if missing is None:
-        with pytest.raises(SchemaError, match="50 rows have no person"):
-            on_spark(session, table, tmp_path, method="mondrian")
-        return
-    made = on_spark(session, table, tmp_path, method="mondrian", missing_persons=missing)
-    rows, persons = ROWS, table["patient"].n_unique() - 1
-    if missing == "drop":
-        rows, persons = ROWS - 50, persons - 1
-        assert "50 rows without a person left out." in [notice.message for notice in made.report.notices]
-        assert made.certificate["rows"] == {"input": ROWS, "released": rows, "left_out": 50}
-        assert not (pl.read_parquet(tmp_path / "out" / "*.parquet")["line"] % 8 == 0).any()
-    assert made.verdict.sizes.persons.persons == persons
-    assert made.verdict.sizes.rows == rows
+def test_persons_that_look_alike_are_refused(session, tmp_path):
+    with pytest.raises(SchemaError, match="differ from another only in case"):
+        on_spark(session, visits(patient=ALIKE), tmp_path, method="mondrian")
+
+
+def test_rows_without_a_person_are_refused_or_left_out(session, tmp_path):
+    table = visits(patient=pl.Series(MISSING))
+    with pytest.raises(SchemaError, match="50 rows have no person"):
+        on_spark(session, table, tmp_path, method="mondrian")
+    made = on_spark(session, table, tmp_path, method="mondrian", missing_persons="drop")
+    assert "50 rows without a person left out." in [notice.message for notice in made.report.notices]
+    assert made.certificate["rows"] == {"input": ROWS, "released": ROWS - 50, "left_out": 50}
+    assert not (pl.read_parquet(tmp_path / "out" / "*.parquet")["line"] % 8 == 0).any()
+    assert made.verdict.sizes.persons.persons == table["patient"].n_unique() - 2
+    assert made.verdict.sizes.rows == ROWS - 50
 
 
 def heavy_means(released, table, shared):
@@ -156,20 +162,6 @@ def test_means_are_shown_where_nobody_has_most_rows(session, tmp_path):
     heavy, numbers = heavy_means(pl.read_parquet(tmp_path / "out" / "*.parquet"), table, shared=False)
     assert numbers > 20
     assert heavy == 0
-
-
-@pytest.mark.parametrize("person", [pl.Int64, pl.Float64])
-def test_numbers_are_persons_too(session, tmp_path, person):
-    table = visits().with_columns(pl.col("patient").str.slice(1).cast(person))
-    made = on_spark(session, table, tmp_path, method="mondrian")
-    assert made.verdict.sizes.persons.persons == table["patient"].n_unique()
-
-
-def test_somebody_with_half_of_the_rows_is_told_of(session, tmp_path):
-    table = visits(patient=pl.Series(["heavy" if line % 2 else f"p{line}" for line in range(ROWS)]))
-    made = on_spark(session, table, tmp_path, method="kactus-plus")
-    assert "one person has 50 % of all rows." in [notice.message for notice in made.report.notices]
-    assert fewest_persons(pl.read_parquet(tmp_path / "out" / "*.parquet"), table) >= K
 
 
 class NewInEveryBlock(PersonWords):

@@ -7,7 +7,7 @@ import pytest
 from faults.catalogue import FAULTS
 from faults.planting import SPARK
 from faults.running import attempt
-from support.spark_session import local_session
+from support.spark_session import PLAIN_PLANS, local_session
 
 pytestmark = pytest.mark.slow
 HERE = [(fault, case) for fault in FAULTS for case in fault.cases if case.engine == SPARK]
@@ -17,7 +17,7 @@ HERE = [(fault, case) for fault in FAULTS for case in fault.cases if case.engine
 def session(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("home")))
-        yield local_session()
+        yield local_session(**PLAIN_PLANS)
 
 
 @pytest.mark.parametrize(("fault", "case"), HERE, ids=[f"{fault.name}, {case}" for fault, case in HERE])

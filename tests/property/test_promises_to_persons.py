@@ -32,7 +32,7 @@ SOME = settings(max_examples=150, deadline=None, suppress_health_check=list(Heal
 FEW = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 SEEDS = st.integers(0, 2**32 - 1)
 TABLES = 15
-"""Random tables of an example: beside every small table, with the 45 examples of ``make test`` 675 for each method."""
+"""Random tables of an example: beside every small table, with the 30 examples of ``make test`` 450 for each method."""
 MEMORY = EmbeddedEngine()
 
 

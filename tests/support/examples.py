@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-PROFILES = {"thorough": (1.0, 10_000), "ci": (0.3, 45), "dev": (0.1, 10)}
+PROFILES = {"thorough": (1.0, 10_000), "ci": (0.2, 30), "dev": (0.1, 10)}
 """Each with its share, and how many examples are enough."""
 
 

@@ -21,7 +21,16 @@ QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Quick to start: what runs for seconds is not worth compiling well."""
 
 
+PLAIN_PLANS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""What a few hundred rows do not need: plans that are made anew while they run, and classes compiled for each."""
+
+
 def local_session(**settings):
+    """The session of these tests, as Spark is set when installed; ``PLAIN_PLANS`` costs less."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["JAVA_HOME"] = packaged_java()  # the same on every machine
     builder = SparkSession.builder.master("local[2]").appName("incrowd tests")

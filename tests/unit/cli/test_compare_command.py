@@ -174,7 +174,7 @@ def test_data_sets_and_learners_are_listed(incrowd):
 def test_an_interrupted_run_leaves_finished_trials_and_no_process(tmp_path):
     make_patients(600).write_csv(tmp_path / "patients.csv")
     command = [sys.executable, "-c", "from incrowd.cli.main import main; main()", "compare", "patients.csv"]
-    options = ["--target", "readmitted", "--full", "--jobs", "2", "--to", "out"]
+    options = ["--target", "readmitted", "--learners", "nb", "--full", "--jobs", "2", "--to", "out"]
     package = str(Path(sys.modules["incrowd"].__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": package, "XDG_CONFIG_HOME": str(tmp_path / "config")}
     process = subprocess.Popen(

@@ -31,6 +31,7 @@ Rows = npt.NDArray[np.intp]
 FOLDS = 3  # a row is told by a model of the two thirds it is not in
 TINY, SMALL = 100, 3000  # rows below which naive Bayes, then a forest, is the guide that is chosen
 LARGEST = 60_000  # rows that a guide learns from at most, to bound its time
+TREES = 300  # of a forest: a row is out of bag in a third of them
 WIDEST = 250  # values of a category that boosting takes as categories
 AUTO, BAYES = "auto", "bayes"
 MOST_LOST = 0.0025  # the share of rows that the guide may tell wrong for want of the hidden attributes
@@ -126,7 +127,7 @@ def _boosting() -> Any:
 def _forest() -> Any:
     from sklearn.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier(300, min_samples_leaf=2)
+    return RandomForestClassifier(TREES, min_samples_leaf=2)
 
 
 def _logistic() -> Any:
