@@ -301,9 +301,11 @@ def describe(
 
 def keyed_entries(job: Job) -> dict[str, Any]:
     """What the certificate states of pseudonyms and shifted dates, if the user asked for some, and of counts."""
+    key, keying = job.counts_key, job.keying
+    if key is None and keying is None and not has_counts(job.recipe):
+        return {}
     from incrowd.tables.reading.keyed import key_name, read_key
 
-    key, keying = job.counts_key, job.keying
     entries: dict[str, Any] = {}
     if has_counts(job.recipe):
         name = None if key is None else key_name(key)
