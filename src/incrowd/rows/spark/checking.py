@@ -21,6 +21,7 @@ import polars as pl
 
 from incrowd.errors import OutputError
 from incrowd.rows.blocks.drafting import PERSON
+from incrowd.rows.spark.bin_checking import people_of_bins
 from incrowd.rows.spark.blocks import SparkBlocks
 from incrowd.rows.spark.drafting import BLOCK, KEY, Mixing, Pieces, left_out
 from incrowd.rows.spark.promise_checking import class_sizes, counted_values, further_checks, owned_rows
@@ -124,6 +125,9 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     ]
     if request.rarest:
         checks.append(rare_values_check(sum((Counter(one.rare) for one in findings), Counter()), request.rarest))
+    if request.counted:
+        keys = None if request.persons is None else PersonKeys(request.persons, secrets.token_bytes(32))
+        checks.append(people_of_bins(table, folder, expected, reader, keys, request.requirement.smallest_group))
     checks += limit_checks(request, _of_all_pieces([one.beyond for one in findings]))
     undone = None
     if rows * len(columns) <= MOST_CELLS:
