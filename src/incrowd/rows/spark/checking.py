@@ -43,11 +43,11 @@ from incrowd.verification.comparison import PieceFindings
 from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
 from incrowd.verification.forbidden_cells import EVERYBODY, PRESET, rare_cells, rare_values_check, safe_harbor_check
 from incrowd.verification.input_table import ColumnOrigin
-from incrowd.verification.judge import expected_columns, expected_of, names_shown, people_of
+from incrowd.verification.judge import classes_of_rows, expected_columns, expected_of, names_shown, people_of
 from incrowd.verification.limits import cells_beyond, limit_checks
 from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.opening import connect, register
-from incrowd.verification.order import hidden_order_check, row_order_check, window
+from incrowd.verification.order import class_order_check, hidden_order_check, row_order_check, window
 from incrowd.verification.person_keys import Fingerprint, InputReader, PersonKeys, fingerprint, owners_by_keys
 from incrowd.verification.request import Expected, Original, Request
 from incrowd.verification.unchanged_counts import UnchangedCounts
@@ -211,14 +211,13 @@ def _compare(
     hidden = [(name, some[name].combine_chunks()) for name in expected.quasi_identifiers]
     checks = [row_order_check(original.origin, seeded=request.seeded), hidden_order_check(hidden)]
     rare: Mapping[str, int] = {}
-    beyond: Mapping[str, int] = {}
-    if everybody or request.at_most or request.apart or request.preset == PRESET:
-        with connect(threads=1) as connection:
-            register(connection, _decoded(written), "released")
-            register(connection, original.table, "original")
-            rare = rare_cells(connection, request, expected, everybody) if everybody else rare
-            beyond = cells_beyond(connection, request, names_shown(sources), expected, original)
-            checks += [safe_harbor_check(connection, request, sources)] if request.preset == PRESET else []
+    with connect(threads=1) as connection:
+        register(connection, _decoded(written), "released")
+        register(connection, original.table, "original")
+        checks.append(class_order_check(hidden, classes_of_rows(connection, expected, window(written.num_rows))))
+        rare = rare_cells(connection, request, expected, everybody) if everybody else rare
+        beyond = cells_beyond(connection, request, names_shown(sources), expected, original)
+        checks += [safe_harbor_check(connection, request, sources)] if request.preset == PRESET else []
     return Findings(cells, _fingerprint(salt, original.table), tuple(checks), rare, beyond)
 
 
