@@ -106,6 +106,18 @@ def test_every_class_has_rows_of_k_persons(session, tmp_path, method, patient, a
     assert told is (patient is HALF)
 
 
+@pytest.mark.parametrize("person", ["patient", None])
+def test_bins_are_of_as_many_people_as_in_memory(session, tmp_path, person):
+    table = visits().with_columns(pl.col("age") // 9 * 9)
+    asked = {"method": "mondrian", "form": "counts", "person": person, "drop": [] if person else ["patient"]}
+    there = on_spark(session, table, tmp_path, **asked)
+    here = release(tmp_path / "visits.parquet", **{**ASKED, "to": tmp_path / "out.parquet", **asked})
+    bins = [[c for c in made.verdict.checks if c.name == f"bins of {K} people or more"] for made in (here, there)]
+    assert bins[0] == bins[1]
+    assert len(bins[0]) == 1
+    assert "the smallest of" in bins[0][0].finding
+
+
 def test_persons_that_look_alike_are_refused(session, tmp_path):
     with pytest.raises(SchemaError, match="differ from another only in case"):
         on_spark(session, visits(patient=ALIKE), tmp_path, method="mondrian")

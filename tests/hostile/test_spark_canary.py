@@ -202,6 +202,30 @@ def test_a_file_with_two_cells_swapped_is_not_published(spark, path, tmp_path, m
     assert nothing_left(tmp_path)
 
 
+def sorted_in_classes(request, sources, expected, salt, everybody, written, original):
+    """What the comparison finds if rows that look alike came by age."""
+    from dataclasses import replace
+
+    from incrowd.rows.spark.checking import _compare  # as executors have it
+
+    looks = list(zip(*(written[name].to_pylist() for name in ("age", "job")), strict=True))
+    classes = np.array([sorted(set(map(str, looks))).index(str(look)) for look in looks])
+    order = np.empty(len(classes), np.int64)
+    order[np.argsort(classes, kind="stable")] = np.lexsort((original.table["age"].to_numpy(), classes))
+    moved = replace(original, table=original.table.take(order), origin=original.origin[order])
+    return _compare(request, sources, expected, salt, everybody, written.take(order), moved)
+
+
+def test_rows_that_are_sorted_in_their_classes_are_not_published(spark, path, tmp_path, monkeypatch):
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    monkeypatch.setattr(checking, "_compare", sorted_in_classes)
+    with pytest.raises(VerificationError, match="order in classes: rows of a class are sorted by age"):
+        spark_release(path, tmp_path / "out", RECIPE)
+    assert nothing_left(tmp_path)
+
+
 def test_a_target_that_exists_is_refused_before_any_work(spark, path, tmp_path):
     (tmp_path / "out").mkdir()
     with pytest.raises(OutputError, match="out exists"):

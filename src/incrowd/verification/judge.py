@@ -161,7 +161,7 @@ def _judged(
             shown_in = names_shown(sources)
             yield from limit_checks(request, cells_beyond(connection, request, shown_in, expected, original))
             if request.file:
-                yield class_order_check(hidden, _classes(connection, expected, window(len(original.origin))))
+                yield class_order_check(hidden, classes_of_rows(connection, expected, window(len(original.origin))))
             if after is not None:
                 after(connection, expected, coded)
 
@@ -390,7 +390,7 @@ def _hidden(request: Request, table: InputTable, origin: Any) -> list[tuple[str,
     return [*shown, *((name, before.column(place)) for place, name in enumerate(keyed))]
 
 
-def _classes(connection: Any, expected: Expected, rows: slice) -> Any:
+def classes_of_rows(connection: Any, expected: Expected, rows: slice) -> Any:
     """The class of each of some rows of the table ``released``, as a number."""
     keys = ", ".join(column(list(expected.columns).index(name)) for name in expected.quasi_identifiers)
     numbered = connection.sql(

@@ -256,28 +256,48 @@ class PublicBins:
 
     def check(self, names: Sequence[str], bins: Mapping[str, Sequence[str]], k: int) -> Check:
         """The check that every bin is that of k people; the table ``released`` has the cells of these columns."""
-        sizes = [size for place in self.tables for size in self._sizes(place, bins.get(names[place]))]
-        small = sum(size < k for size in sizes)
-        smallest = f", the smallest of {min(sizes):,} people" if sizes else ""
-        return Check(f"bins of {k:,} people or more", not small, f"{len(sizes):,} bins{smallest}")
-
-    def _is_shown(self, at: str) -> bool:
-        shown = f"SELECT 1 FROM released WHERE {at}::VARCHAR IS DISTINCT FROM '{HIDDEN}' LIMIT 1"
-        return bool(self.connection.execute(shown).fetchall())
+        return bins_check([size for place in self.tables for size in self._sizes(place, bins.get(names[place]))], k)
 
     def _sizes(self, place: int, announced: Sequence[str] | None) -> list[int]:
-        """The people of each bin; a number that is not cut, and that no cell shows, has none."""
-        at = column(place)
-        if announced is not None and list(announced) == [EVERYTHING] and not self._is_shown(at):
+        """The people of each bin."""
+        source = _members(self.connection, column(place), announced)
+        if source is None:
             return []
-        source = (
-            "SELECT DISTINCT name_in(part) AS member FROM (SELECT unnest(string_split(cell, '|')) AS part FROM "
-            f"(SELECT DISTINCT {at}::VARCHAR AS cell FROM released)) WHERE starts_with(member, '(')"
-        )
-        if announced is not None:
-            source = f"SELECT member FROM (VALUES {', '.join(f'({text(name)})' for name in announced)}) AS b(member)"
         sizes = self.connection.execute(
             f"SELECT coalesce({self.people}, 0) FROM ({source}) AS b LEFT JOIN {self.tables[place]} AS t "
             "ON own > low_end(member) AND own <= high_end(member) GROUP BY member"
         ).fetchall()
         return [int(size) for (size,) in sizes]
+
+
+def bins_check(sizes: Sequence[int], k: int) -> Check:
+    """The check that every bin is that of k people, given how many people each has."""
+    small = sum(size < k for size in sizes)
+    smallest = f", the smallest of {min(sizes):,} people" if sizes else ""
+    return Check(f"bins of {k:,} people or more", not small, f"{len(sizes):,} bins{smallest}")
+
+
+def ends_of_bins(connection: Any, at: str, announced: Sequence[str] | None) -> list[tuple[float, float]]:
+    """The ends of the bins of a column of the table ``released``, the low one excluded."""
+    source = _members(connection, at, announced)
+    if source is None:
+        return []
+    create_macros(connection, (*CELLS, *MEMBERS))
+    ends = connection.execute(f"SELECT DISTINCT low_end(member), high_end(member) FROM ({source})").fetchall()
+    return [(float(low), float(high)) for low, high in ends]
+
+
+def _members(connection: Any, at: str, announced: Sequence[str] | None) -> str | None:
+    """SQL: the names of the bins of a number that were announced, else those that cells of ``released`` name.
+
+    A number that is not cut, and that no cell shows, has none.
+    """
+    if announced is None:
+        return (
+            "SELECT DISTINCT name_in(part) AS member FROM (SELECT unnest(string_split(cell, '|')) AS part FROM "
+            f"(SELECT DISTINCT {at}::VARCHAR AS cell FROM released)) WHERE starts_with(member, '(')"
+        )
+    shown = f"SELECT 1 FROM released WHERE {at}::VARCHAR IS DISTINCT FROM '{HIDDEN}' LIMIT 1"
+    if list(announced) == [EVERYTHING] and not connection.execute(shown).fetchall():
+        return None
+    return f"SELECT member FROM (VALUES {', '.join(f'({text(name)})' for name in announced)}) AS b(member)"

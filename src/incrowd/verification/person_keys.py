@@ -78,17 +78,19 @@ class InputReader:
 
     def __call__(self, batches: Iterable[Any]) -> Fingerprint:
         """The fingerprint of all batches."""
+        return sum((fingerprint(meant, self.salt) for meant in self.understood(batches)), Fingerprint())
+
+    def understood(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The rows as they are meant: PyArrow tables."""
         import pyarrow as pa
 
-        total = Fingerprint()
         for raw in _together(batches):
             coarse = coarsened_rows(raw, [one.column.name for one in self.sources], self.coarsen, self.missing)
             meant = understood(coarse, self.sources, self.meanings)
             if self.owner is not None:
                 coded = _coded(meant.column(self.owner))
                 meant = meant.filter(pa.array(coded.codes < len(coded.words)))
-            total += fingerprint(meant, self.salt)
-        return total
+            yield meant
 
 
 _BYTES_AT_ONCE = 32 << 20  # the database that understands them costs as much to start as some 50,000 rows

@@ -21,6 +21,7 @@ import polars as pl
 
 from incrowd.errors import OutputError
 from incrowd.rows.blocks.drafting import PERSON
+from incrowd.rows.spark.bin_checking import people_of_bins
 from incrowd.rows.spark.blocks import SparkBlocks
 from incrowd.rows.spark.drafting import BLOCK, KEY, Mixing, Pieces, left_out
 from incrowd.rows.spark.promise_checking import class_sizes, counted_values, further_checks, owned_rows
@@ -42,11 +43,11 @@ from incrowd.verification.comparison import PieceFindings
 from incrowd.verification.faithfulness import added_pieces, cells_check, compare_piece
 from incrowd.verification.forbidden_cells import EVERYBODY, PRESET, rare_cells, rare_values_check, safe_harbor_check
 from incrowd.verification.input_table import ColumnOrigin
-from incrowd.verification.judge import expected_columns, expected_of, names_shown, people_of
+from incrowd.verification.judge import classes_of_rows, expected_columns, expected_of, names_shown, people_of
 from incrowd.verification.limits import cells_beyond, limit_checks
 from incrowd.verification.meaning import CellMeaning, decided
 from incrowd.verification.opening import connect, register
-from incrowd.verification.order import hidden_order_check, row_order_check, window
+from incrowd.verification.order import class_order_check, hidden_order_check, row_order_check, window
 from incrowd.verification.person_keys import Fingerprint, InputReader, PersonKeys, fingerprint, owners_by_keys
 from incrowd.verification.request import Expected, Original, Request
 from incrowd.verification.unchanged_counts import UnchangedCounts
@@ -124,6 +125,9 @@ def checked(request: Request, table: SparkTable, pieces: Pieces, folder: str) ->
     ]
     if request.rarest:
         checks.append(rare_values_check(sum((Counter(one.rare) for one in findings), Counter()), request.rarest))
+    if request.counted:
+        keys = None if request.persons is None else PersonKeys(request.persons, secrets.token_bytes(32))
+        checks.append(people_of_bins(table, folder, expected, reader, keys, request.requirement.smallest_group))
     checks += limit_checks(request, _of_all_pieces([one.beyond for one in findings]))
     undone = None
     if rows * len(columns) <= MOST_CELLS:
@@ -207,14 +211,13 @@ def _compare(
     hidden = [(name, some[name].combine_chunks()) for name in expected.quasi_identifiers]
     checks = [row_order_check(original.origin, seeded=request.seeded), hidden_order_check(hidden)]
     rare: Mapping[str, int] = {}
-    beyond: Mapping[str, int] = {}
-    if everybody or request.at_most or request.apart or request.preset == PRESET:
-        with connect(threads=1) as connection:
-            register(connection, _decoded(written), "released")
-            register(connection, original.table, "original")
-            rare = rare_cells(connection, request, expected, everybody) if everybody else rare
-            beyond = cells_beyond(connection, request, names_shown(sources), expected, original)
-            checks += [safe_harbor_check(connection, request, sources)] if request.preset == PRESET else []
+    with connect(threads=1) as connection:
+        register(connection, _decoded(written), "released")
+        register(connection, original.table, "original")
+        checks.append(class_order_check(hidden, classes_of_rows(connection, expected, window(written.num_rows))))
+        rare = rare_cells(connection, request, expected, everybody) if everybody else rare
+        beyond = cells_beyond(connection, request, names_shown(sources), expected, original)
+        checks += [safe_harbor_check(connection, request, sources)] if request.preset == PRESET else []
     return Findings(cells, _fingerprint(salt, original.table), tuple(checks), rare, beyond)
 
 
