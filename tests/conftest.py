@@ -30,7 +30,7 @@ import incrowd.releases.pipeline  # noqa: E402
 REFUSAL = incrowd.releases.pipeline.refusal
 STRICT = ("unchanged", "tests/faults/", "tests/house/", "tests/unit/demo/", "test_judge", "test_trust_options")
 TREES, FEW_TREES = incrowd.methods.blending.guide.TREES, 30
-WHOLE_FORESTS = ("blend", "tests/golden/", "tests/house/")
+WHOLE_FORESTS = ("blend", "tests/golden/", "test_doctests")
 
 for profile in PROFILES:
     settings.register_profile(profile, deadline=None, print_blob=True, max_examples=100)

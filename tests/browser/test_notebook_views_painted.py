@@ -31,6 +31,7 @@ def views() -> str:
     return AROUND + "".join(thing._repr_html_() for thing in things)
 
 
+@pytest.mark.each(2)
 @pytest.mark.parametrize("dark", [False, True])
 def test_views_have_their_colours_and_leave_the_page_its_own(painted: Painted, views: str, dark: bool) -> None:
     seen = painted(f"<!DOCTYPE html>{views}", color_scheme="dark" if dark else "light")

@@ -97,6 +97,7 @@ def recorded(number, rows, k, request):
     return Recorded(entry, linked(entry.to_json(), number, FIRST, KEY), lambda: people)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables())
 def test_releases_in_turn_are_counted_as_by_definition(releases):

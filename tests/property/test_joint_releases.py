@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -155,6 +156,7 @@ def test_the_same_request_shows_every_row_the_same_in_any_order(case, method, k,
         assert other.certificate["earlier_releases"]["same_groups"]
 
 
+@pytest.mark.slow
 @CALM
 @given(cases(), st.sampled_from(METHODS), st.sampled_from(METHODS), st.integers(1, 6), st.integers(1, 6))
 def test_two_requests_are_counted_as_by_hand(case, first, second, k, other_k):

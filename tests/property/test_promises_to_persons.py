@@ -91,7 +91,7 @@ def test_small_tables_are_all_there():
     assert ((0, 0, 0), (0, 1, 0), (1, 0, 0)) in small_tables(3)
 
 
-@pytest.mark.each(5)
+@pytest.mark.each(9)
 @pytest.mark.parametrize(("numbers", "rows"), [(False, 6), (True, 5)], ids=["words", "numbers"])
 @pytest.mark.parametrize("name", METHODS)
 def test_every_small_table_keeps_k_persons(name, numbers, rows):
@@ -136,7 +136,7 @@ def check_further(case, k, further, name, **how):
     assert oracle.holds(rows, word, *numbers)
 
 
-@pytest.mark.each(5)
+@pytest.mark.each(11)
 @pytest.mark.parametrize("further", FURTHER)
 @pytest.mark.parametrize("name", METHODS)
 def test_every_small_table_keeps_what_is_required_beyond_k(name, further):
@@ -169,7 +169,7 @@ def test_random_tables_keep_k_persons(name, seed):
         assert oracle.smallest(released(case, KAnonymity(k), name)) >= k
 
 
-@pytest.mark.each(5)
+@pytest.mark.each(11)
 @pytest.mark.parametrize("further", FURTHER)
 @pytest.mark.parametrize("name", METHODS)
 @FEW

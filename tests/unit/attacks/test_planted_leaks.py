@@ -35,6 +35,7 @@ def test_a_leak_is_planted_for_every_attack() -> None:
     assert list(PLANTED) == list(ATTACKS)
 
 
+@pytest.mark.each(3)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_the_planted_leak_is_caught(name: str) -> None:
     seeds, _ = FEWER.get(name, (SEEDS, MANY))

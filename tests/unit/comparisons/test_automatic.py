@@ -123,6 +123,7 @@ def test_a_bound_on_purity_reaches_the_trials(crossed):
     assert chosen.reached < 0.95
 
 
+@pytest.mark.slow
 def test_the_same_request_has_the_same_choice_and_a_certificate_has_no_figures(patients):
     both = [choose(patients, candidates("kactus-plus", "mondrian"), ASKED, Auto("nb"), seed=5) for _ in range(2)]
     assert both[0] == both[1]

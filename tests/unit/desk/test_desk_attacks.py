@@ -622,7 +622,7 @@ def test_names_of_tables_in_a_database_are_text(browser: Browser, folder: Path) 
     assert "&lt;script&gt;" in pages[0]
 
 
-@pytest.mark.each(5)
+@pytest.mark.each(6)
 @pytest.mark.parametrize(
     "text",
     [

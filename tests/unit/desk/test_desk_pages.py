@@ -191,6 +191,7 @@ def test_what_is_wrong_is_told_in_place_and_nothing_is_lost(browser: Browser, fo
     assert "k: 5" in recipe_of(folder)
 
 
+@pytest.mark.slow
 def test_a_recipe_of_the_command_line_is_the_state_of_the_desk(browser: Browser, folder: Path) -> None:
     text = "columns:\n  age: {role: quasi-identifier}\n  ill: {role: target}\n"
     text += "private: [ward]\ndrop: [sex]\nk: 7\nclass_sensitive: yes\n"
@@ -203,6 +204,7 @@ def test_a_recipe_of_the_command_line_is_the_state_of_the_desk(browser: Browser,
     assert re.search(r'value="yes" checked', promise)
 
 
+@pytest.mark.slow
 def test_a_quasi_identifier_of_many_values_is_pointed_out(browser: Browser, folder: Path) -> None:
     """Free text among the quasi-identifiers hides itself and all others: said before the release, not after it."""
     rows = [f"remark {number},{number % 2}" if number < 20 else f",{number % 2}" for number in range(50)]
@@ -230,6 +232,7 @@ def test_proposed_roles_are_not_released_by(browser: Browser, folder: Path) -> N
     assert "Look at each column and decide." not in browser.settled("/release", table=table)
 
 
+@pytest.mark.slow
 def test_nothing_in_a_table_is_markup(browser: Browser, folder: Path) -> None:
     """Headers, values, labels of hierarchies, names of files, recipes, jobs: all are text."""
     name = "<img src=x onerror=alert(1)>.csv"
@@ -333,6 +336,7 @@ def test_a_count_that_cannot_be_made_is_told_and_not_asked_again(
     assert "There was no room for it." in browser.settled(path, table=TABLE)
 
 
+@pytest.mark.slow
 def test_only_what_concerns_the_file_is_asked_and_what_most_take_comes_first(browser: Browser, folder: Path) -> None:
     (folder / "book.xlsx").write_bytes(b"none")
     for table, offered in (("0/book.xlsx", {"sheet", "header_row"}), (TABLE, {"delimiter", "encoding"})):
@@ -476,6 +480,7 @@ def test_the_comparison_is_shown_where_a_method_is_chosen(browser: Browser, fold
     assert is_plain(page)
 
 
+@pytest.mark.slow
 def test_guesses_are_told_in_the_words_of_the_desk(browser: Browser, folder: Path) -> None:
     rows = "".join(f"{number % 50};Köln;{number},5\n" for number in range(60))
     (folder / "german.csv").write_bytes(f"alter;ort;kosten\nk.A.;Köln;1.200,5\nk.A.;Köln;7\n{rows}".encode("cp1252"))

@@ -109,6 +109,7 @@ def inside(value, cell, kind: str) -> bool:
     return str(value) == cell
 
 
+@pytest.mark.each(4)
 @pytest.mark.parametrize(("method", "form", "numeric"), EVERY)
 def test_every_release_is_opened_decoded_and_learned_from(method, form, numeric):
     release = made(method, form, numeric)
@@ -165,6 +166,7 @@ def _bounds(low, high):
 NEW = people().drop(columns="ill").tail(60)
 
 
+@pytest.mark.each(5)
 @pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "csv.zst", "parquet", "jsonl", "arrow", "xlsx", "arff"])
 @pytest.mark.parametrize(("method", "form"), [("kactus-plus", "strict"), ("blend", "pair")])
 def test_files_are_found_with_their_certificates(tmp_path, ending, method, form):

@@ -81,6 +81,7 @@ def test_all_that_is_asked_for_reaches_the_trials(monkeypatch):
         incrowd.release(frame, method="auto", **ASKED, purest=0.9, rarest=5, person="who", parameters={"seconds": 7})
 
 
+@pytest.mark.slow
 def test_of_a_table_in_blocks_drawn_rows_choose_and_always_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(automatic, "MOST_ROWS", 200)
     seen = []

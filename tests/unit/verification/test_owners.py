@@ -92,6 +92,7 @@ def test_normalised_ascii_is_as_python_has_it(cells, tmp_path_factory):
     assert len(set(read.codes.tolist())) == len({plain(word) for word in cells})
 
 
+@pytest.mark.slow
 def test_what_nobody_sees_tells_nobody_apart(tmp_path):
     """Of all characters: those that the reader leaves out of a spelling are those that the verification does."""
     cells = [

@@ -149,6 +149,7 @@ def with_values(static, events, requirement):
     return shown
 
 
+@pytest.mark.slow
 def test_requirements_beyond_k_are_kept_in_joint_histories():
     """Drawn tables, each requirement on either table and on both: what is released keeps it by brute force."""
     released = Counter()
