@@ -87,22 +87,30 @@ def read_coded(connection: Any, query: str) -> list[Any]:
     return [pa.chunked_array(chunk, kind) for chunk, kind in zip(chunks, kinds, strict=True)]
 
 
-def text_groups(path: Path, among: Collection[str] | None = None) -> Iterator[Any]:
-    """The columns of text of a Parquet file, or some of them: for each group a PyArrow table with its dictionaries."""
+def text_groups(path: Path, among: Collection[str] | None = None, rows: range | None = None) -> Iterator[Any]:
+    """The columns of text of a Parquet file, or some of them: for each group a PyArrow table with its dictionaries.
+
+    With ``rows`` those of the groups that these rows are in, and of them these rows.
+    """
     import pyarrow.parquet as pq
 
     texts = [field.name for field in pq.read_schema(path) if coded_type(field.type) != field.type]
     texts = texts if among is None else [name for name in texts if name in among]
     with pq.ParquetFile(path, read_dictionary=texts) as coded:
+        end = 0
         for number in range(coded.num_row_groups):
-            yield coded.read_row_group(number, columns=texts, use_threads=False)
+            start, end = end, end + coded.metadata.row_group(number).num_rows
+            wanted = range(start, end) if rows is None else range(max(start, rows.start), min(end, rows.stop))
+            if wanted or rows is None:
+                group = coded.read_row_group(number, columns=texts, use_threads=False)
+                yield group.slice(wanted.start - start, len(wanted))
 
 
 def cells_of(texts: Sequence[Any]) -> dict[str, CodedCells]:
     """The columns of groups of rows as codes."""
     import pyarrow as pa
 
-    whole = pa.concat_tables(texts)
+    whole = pa.concat_tables(texts) if texts else pa.table({})
     return {name: CodedCells.of(whole[name]) for name in whole.column_names}
 
 
@@ -249,5 +257,7 @@ def in_order(path: Path) -> Any:
 
     with pa.memory_map(str(path)) as file:
         dealt = pa.ipc.open_stream(file).read_all()
-        order = np.argsort(dealt.column(PLACE).to_numpy())
+        place = dealt.column(PLACE).to_numpy()
+        order = np.empty(len(place), np.int64)
+        order[place - (place.min() if len(place) else 0)] = np.arange(len(place))
         return dealt.drop_columns([PLACE]).unify_dictionaries().combine_chunks().take(indices(order))

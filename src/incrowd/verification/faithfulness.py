@@ -21,7 +21,7 @@ import numpy as np
 
 from incrowd.errors import FileFormatError
 from incrowd.verification.class_sizes import recount_persons, recount_promises, sizes_of, telling_columns_check
-from incrowd.verification.coded import CodedCells
+from incrowd.verification.coded import CodedCells, cells_of, text_groups
 from incrowd.verification.comparison import MACROS as CELLS
 from incrowd.verification.comparison import AllFindings, CellComparison, PieceFindings
 from incrowd.verification.delimited import check_count
@@ -129,10 +129,17 @@ def compare_pieces(
         if not hasattr(mine, "connection"):
             mine.connection = opened.enter_context(connect(limits.share(0.25 / limits.threads), 1, limits.scratch))
             mine.comparison = CellComparison(mine.connection, expected, escapes=escapes)
-        size = original.sizes[piece]
-        open_rows(mine.connection, path, expected.columns, ends[piece] - size, size)
-        findings: PieceFindings = mine.comparison.piece(original.piece(piece))
+        rows = range(ends[piece] - original.sizes[piece], ends[piece])
+        open_rows(mine.connection, path, expected.columns, rows.start, len(rows))
+        read = cells_of([*text_groups(path, named, rows)])
+        by_name = {named[name]: cells for name, cells in read.items()}
+        findings: PieceFindings = mine.comparison.piece(original.piece(piece), by_name)
         return findings
+
+    import pyarrow.parquet as pq
+
+    columns = zip(pq.read_schema(path).names, expected.columns, strict=True)  # of a copy, the names are others
+    named = {own: name for own, name in columns if name in expected.quasi_identifiers}
 
     with opened, ThreadPoolExecutor(limits.threads) as pool:
         for piece, findings in enumerate(pool.map(compared, range(len(ends)))):

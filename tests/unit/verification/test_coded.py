@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from incrowd.verification import coded
 from incrowd.verification.coded import CodedCells, add_to, shown_cells, taken, tally_pairs
 from incrowd.verification.opening import connect, register
 
@@ -58,3 +60,13 @@ def test_numbers_of_one_name_are_added():
     numbers = {"a": 1}
     add_to(numbers, {"a": 2, "b": 3})
     assert numbers == {"a": 3, "b": 3}
+
+
+def test_some_rows_of_the_groups_of_a_file_are_read(tmp_path):
+    words = [f"{row % 3}" for row in range(10)]
+    pq.write_table(pa.table({"t": words, "n": range(10)}), tmp_path / "a.parquet", row_group_size=4)
+    for rows in (range(10), range(3, 4), range(3, 9), range(4, 8), range(8, 8)):
+        read = coded.cells_of([*coded.text_groups(tmp_path / "a.parquet", ["t", "n"], rows)])
+        shown = [read["t"].words[int(code)].as_py() for code in read["t"].codes] if rows else []
+        assert shown == words[rows.start : rows.stop]
+        assert read.keys() == ({"t"} if rows else set())
