@@ -9,7 +9,8 @@ Invented tables are regular: their columns tell each other, so most releases of 
 Tests of other things therefore publish despite unchanged columns. What is about unchanged columns, every page of the
 documentation, the demo, the planted faults and every command that is run as a process keep the refusal.
 
-Blend asks a forest on small tables, and that takes a second. Tests of other things let it ask one of few trees.
+Blend asks a forest on small tables, and that takes a second. Tests of other things let it ask one of few trees. Before
+a comparison each method is timed; tests have it timed on few rows.
 """
 
 import gc
@@ -24,12 +25,14 @@ from support.examples import PROFILES, drawn
 gc.disable()  # until all tests are collected: what is imported stays
 one_database.share()  # before the program's other modules are imported
 
+import incrowd.comparisons.workers  # noqa: E402
 import incrowd.methods.blending.guide  # noqa: E402
 import incrowd.releases.pipeline  # noqa: E402
 
 REFUSAL = incrowd.releases.pipeline.refusal
 STRICT = ("unchanged", "tests/faults/", "tests/house/", "tests/unit/demo/", "test_judge", "test_trust_options")
 TREES, FEW_TREES = incrowd.methods.blending.guide.TREES, 30
+incrowd.comparisons.workers.SIZES = (60, 240)
 WHOLE_FORESTS = ("blend", "tests/golden/", "test_doctests")
 
 for profile in PROFILES:

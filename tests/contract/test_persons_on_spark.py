@@ -72,7 +72,7 @@ def fewest_persons(released, table):
     return classes.agg(pl.col("patient").n_unique())["patient"].min()
 
 
-ALIKE = pl.Series("patient", [f"{'p' if line % 9 else 'P'}{line % 50}" for line in range(ROWS)])
+ALIKE = pl.Series("patient", [f"{'pP'[line % 2]}{line // 2 % 9}" for line in range(ROWS)])
 HALF = pl.Series("patient", ["heavy" if line % 2 else f"p{line}" for line in range(ROWS)])
 MISSING = ["?" if line % 16 == 0 else None if line % 8 == 0 else f"p{line % 60}" for line in range(ROWS)]
 NUMBERS = visits()["patient"].str.slice(1)
@@ -81,18 +81,23 @@ NUMBERS = visits()["patient"].str.slice(1)
 @pytest.mark.parametrize(
     ("method", "patient", "asked", "persons"),
     [
-        ("mondrian", visits()["patient"], {}, visits()["patient"]),
-        ("infogain-mondrian", NUMBERS.cast(pl.Int64), {}, NUMBERS),
+        ("iack", visits()["patient"], {}, visits()["patient"]),
+        ("blend", NUMBERS.cast(pl.Int64), {}, NUMBERS),
         ("kactus", NUMBERS.cast(pl.Float64), {}, NUMBERS),
         ("kactus-plus", HALF, {}, HALF),
         ("tdr", ALIKE, {"person_ids": "exact"}, ALIKE),
-        ("iack", ALIKE, {"person_ids": "normalised"}, ALIKE.str.to_lowercase()),
-        ("blend", pl.Series(MISSING), {"missing_persons": "together"}, pl.Series(MISSING).replace("?", None)),
+        ("mondrian", ALIKE, {"person_ids": "normalised"}, ALIKE.str.to_lowercase()),
+        (
+            "infogain-mondrian",
+            pl.Series(MISSING),
+            {"missing_persons": "together"},
+            pl.Series(MISSING).replace("?", None),
+        ),
     ],
     ids=["texts", "whole numbers", "numbers", "half of the rows", "exact", "normalised", "together"],
 )
 def test_every_class_has_rows_of_k_persons(session, tmp_path, method, patient, asked, persons):
-    """Every method, and every way to tell persons: told apart and counted as the column means it."""
+    """Every method, and every way to tell persons; where a fault would take one for two, groups are small ones."""
     table = visits(patient=patient)
     made = on_spark(session, table, tmp_path, method=method, **asked)
     read_back = pl.read_parquet(tmp_path / "out" / "*.parquet")
