@@ -185,9 +185,7 @@ def test_a_folder_has_the_ledger_of_a_file_and_its_risk(people, tmp_path, monkey
     assert made.certificate["risk"]["before"] == whole.certificate["risk"]["before"]
 
 
-@pytest.mark.parametrize(
-    "asked", [{"ledger": "book"}, {"measuring": Measuring(risk=True)}, {"measuring": Measuring(attacks=True)}]
-)
+@pytest.mark.parametrize("asked", [{"ledger": "book"}, {"measuring": Measuring(attacks=True)}])
 def test_spark_has_none_of_them(tmp_path, monkeypatch, asked):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ParameterError, match="On Spark"):
