@@ -33,7 +33,7 @@ REFUSAL = incrowd.releases.pipeline.refusal
 STRICT = ("unchanged", "tests/faults/", "tests/house/", "tests/unit/demo/", "test_judge", "test_trust_options")
 TREES, FEW_TREES = incrowd.methods.blending.guide.TREES, 30
 incrowd.comparisons.workers.SIZES = (60, 240)
-WHOLE_FORESTS = ("blend", "tests/golden/", "test_doctests")
+WHOLE_FORESTS = ("blend", "test_chosen_method", "tests/golden/", "test_doctests")
 
 for profile in PROFILES:
     settings.register_profile(profile, deadline=None, print_blob=True, max_examples=100)
@@ -44,7 +44,12 @@ settings.load_profile("ci")
 def pytest_collection_modifyitems(items):
     draw_fewer_examples(items)
     leave_cases_to_the_slow(items)
-    items.sort(key=lambda item: "spark" not in item.path.name)  # first, so one process has them all, and one Java
+    items.sort(key=_place)
+
+
+def _place(item):
+    """The test that takes longest first, so that nobody waits for it; then Spark's, so one process has one Java."""
+    return item.name != "test_a_quick_run_goes_through_everything", "spark" not in item.path.name
 
 
 def pytest_collection_finish():

@@ -362,8 +362,13 @@ def numbers_are_written_as_lists(original, frame, path, form):
     original(frame.with_columns(pl.concat_list(pl.col("weight") + 1).alias("weight")), path, form)
 
 
-@plant("incrowd.methods.release_forms:bins_of", BOTH, method="blend", form="counts", redraw=(None, 0))
-@plant("incrowd.methods.release_forms:bins_of", (*BOTH, SPARK), method="mondrian", form="counts", redraw=(None, 0))
+@plant(
+    "incrowd.methods.release_forms:bins_of",
+    (*BOTH, SPARK),
+    method=("mondrian", "blend"),
+    form="counts",
+    redraw=(None, 0),
+)
 def a_bin_has_fewer_than_k_rows(original, column, *arguments):
     """A number is cut once more, after its smallest value."""
     cuts = original(column, *arguments)

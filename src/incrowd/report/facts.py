@@ -56,6 +56,7 @@ def promises_of(requirement: Requirement, persons: Persons | None = None) -> tup
 
     Examples
     --------
+    >>> from incrowd.vocabulary.requirement import Together
     >>> from incrowd.vocabulary.requirements.diversity import DistinctDiversity
     >>> for promise, words in promises_of(Together((KAnonymity(10), DistinctDiversity(3, "ill")))):
     ...     print(f"{promise}: {words}")
