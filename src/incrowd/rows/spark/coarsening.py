@@ -29,7 +29,7 @@ def coarsened(
     if not rules:
         return table, []
     places = {table.place(name): rule for name, rule in rules.items()}
-    counting = Counting(tuple(rules.values()), tuple(missing))
+    counting = CountingChanges(tuple(rules.values()), tuple(missing))
     with errors_translated():
         seen = mapped(table.frame.select([table.at(name) for name in rules]), counting, "answer binary").collect()
     counts = [pickle.loads(row.answer) for row in seen]
@@ -47,7 +47,7 @@ def coarsened(
 
 
 @dataclass(frozen=True, eq=False)
-class Counting:
+class CountingChanges:
     """Counts what rules do to the columns of a partition."""
 
     rules: tuple[Coarsening, ...]
