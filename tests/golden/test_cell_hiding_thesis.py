@@ -324,7 +324,9 @@ def test_metrics(key):
     found, golden = costs(shown, names), METRICS[key]
     assert found.direct_distance == golden["direct_distance"]
     assert found.divergence.bits == pytest.approx(golden["skld_known"], abs=1e-11)
+    assert found.divergence_of_rows.bits == pytest.approx(golden["skld_mass"], abs=1e-11)
     assert found.information.ratio == pytest.approx(golden["acmi_i_less_j"], abs=1e-11)
+    assert found.information_as_printed == pytest.approx(golden["acmi_as_printed"], abs=1e-11)
     assert found.information.difference == pytest.approx(golden["mean_abs_mi_change"], abs=1e-11)
     assert found.uncertainty == pytest.approx(golden["sce"], abs=1e-11)
 

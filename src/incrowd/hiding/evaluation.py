@@ -42,7 +42,9 @@ class Costs:
 
     direct_distance: int
     divergence: Divergence
+    divergence_of_rows: Divergence
     information: InformationChange
+    information_as_printed: float  # of the thesis, columns with themselves included
     uncertainty: float
 
 
@@ -57,11 +59,14 @@ def costs(published: PublishedTable, names: Sequence[str], mend: bool = False) -
     source = PublishedTable(published.table, published.schema, published.predictors)
     moves = _moves(published)
     sides = {name: _Side(source, published, name, moves.get(name, ())) for name in names}
-    columns = sides.values()
+    columns, rows = sides.values(), published.height
+    change = information_change(_contingencies(sides[one], sides[two]) for one, two in combinations(names, 2))
     return Costs(
         direct_distance=sum(direct_distance(side.transition) for side in columns),
-        divergence=summed(kullback_leibler(side.before, side.after, mend) for side in columns),
-        information=information_change(_contingencies(sides[one], sides[two]) for one, two in combinations(names, 2)),
+        divergence=summed(kullback_leibler(side.before, side.after, None, mend) for side in columns),
+        divergence_of_rows=summed(kullback_leibler(side.before, side.after, rows, mend) for side in columns),
+        information=change,
+        information_as_printed=printed_change(change, [(side.before, side.after) for side in columns]),
         uncertainty=math.fsum(uncertainty(side.transition) for side in columns),
     )
 
@@ -117,22 +122,26 @@ class Divergence:
     vanished: int = 0
 
 
-def kullback_leibler(before: npt.ArrayLike, after: npt.ArrayLike, mend: bool = False) -> Divergence:
-    """KLD = sum p(v) log(p(v) / p'(v)) over the values of a column, of frequencies among known cells.
+def kullback_leibler(
+    before: npt.ArrayLike, after: npt.ArrayLike, rows: int | None = None, mend: bool = False
+) -> Divergence:
+    """KLD = sum p(v) log(p(v) / p'(v)) over the values of a column.
 
-    ``before``, ``after``: cells of each value, before and after. ``mend``: count a value that has lost all its cells as
-    half a cell, instead of an infinite divergence.
+    ``before``, ``after``: cells of each value, before and after. ``rows``: none: frequencies among known cells. A
+    number of rows: frequencies among all rows, so that every deletion adds to the divergence. ``mend``: count a value
+    that has lost all its cells as half a cell, instead of an infinite divergence.
     """
     old, new = np.asarray(before, np.float64), np.asarray(after, np.float64)
     present = old > 0
-    old_total, new_total = float(old.sum()), float(new.sum())
+    old_total = float(rows or old.sum())
+    new_total = float(rows or new.sum())
     old, new = old[present] / (old_total or 1), new[present]
     vanished = int((new <= 0).sum())
     if vanished and not mend:
         return Divergence(math.inf, vanished)
     shares = np.where(new > 0, new / (new_total or 1), 0.5 / (old_total or 1))
     bits = float((old * np.log2(old / shares)).sum()) if len(old) else 0.0
-    return Divergence(bits if mend else max(0.0, bits), vanished)
+    return Divergence(bits if mend or rows else max(0.0, bits), vanished)
 
 
 def summed(divergences: Iterable[Divergence]) -> Divergence:
@@ -168,6 +177,19 @@ def information_change(pairs: Iterable[tuple[npt.ArrayLike, npt.ArrayLike]]) -> 
         return InformationChange(1.0, 0.0, 0)
     lost = sum(math.isinf(ratio) for ratio in ratios)
     return InformationChange(math.fsum(ratios) / len(ratios), math.fsum(differences) / len(ratios), lost)
+
+
+def printed_change(change: InformationChange, columns: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]]) -> float:
+    """ACMI as the thesis prints it, from the change over pairs and the counts of each column before and after.
+
+    The sum has each column with itself (its entropy), its factor has not: equal tables give (n + 1) / (n - 1). A single
+    column has no pair to divide by.
+    """
+    count = len(columns)
+    if count < 2:
+        return math.nan
+    own = (_ratio(_information(np.diag(before)), _information(np.diag(after))) for before, after in columns)
+    return change.ratio + 2 * math.fsum(own) / (count * (count - 1))
 
 
 def _ratio(old: float, new: float) -> float:

@@ -10,9 +10,11 @@ from hypothesis.extra.numpy import arrays
 
 from incrowd.hiding.evaluation import (
     Divergence,
+    InformationChange,
     direct_distance,
     information_change,
     kullback_leibler,
+    printed_change,
     summed,
     uncertainty,
 )
@@ -45,6 +47,13 @@ def test_nothing_over_nothing_is_no_change_and_something_over_nothing_is_lost():
     change = information_change([(bound, free), (bound, bound)])
     assert (change.ratio, change.lost, change.difference) == (math.inf, 1, 0.5)
     assert information_change([(free, bound)]).ratio == 0.0
+
+
+def test_as_printed_has_columns_with_themselves_and_too_few_to_divide_by():
+    same = [([2, 2], [2, 2])] * 4
+    assert printed_change(InformationChange(1.0, 0.0, 0), same) == pytest.approx(5 / 3)
+    assert math.isnan(printed_change(InformationChange(1.0, 0.0, 0), same[:1]))
+    assert printed_change(InformationChange(1.0, 0.0, 0), [*same[:3], ([2, 2], [4, 0])]) == math.inf
 
 
 def test_weights_that_are_no_whole_numbers():
